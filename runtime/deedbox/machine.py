@@ -1,0 +1,123 @@
+"""What a generated module tells the interpreter: the words they share.
+
+A generated module imports these names and nothing else of the runtime.  The
+interpreter knows a machine only by its `Machine` descriptor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+Instant = NewType("Instant", int)
+"""Milliseconds since the Unix epoch, UTC."""
+
+Duration = NewType("Duration", int)
+"""Milliseconds."""
+
+UNSTAMPED: Final = Instant(-1)
+"""The `at` of a message which the interpreter has not stamped yet."""
+
+
+class Due(Struct, frozen=True, tag=True, gc=False):
+    """A wake: some deadline of the instance may have come."""
+
+    at: Instant
+
+
+RefusedKind: TypeAlias = Literal["rejected", "ignored", "late", "not_due", "kept"]
+
+
+class Refused(Struct, frozen=True, gc=False):
+    """The reducer's answer when nothing changes; the interpreter counts by `kind`."""
+
+    kind: RefusedKind
+    text: str
+
+
+class Command(Protocol):
+    """What every generated command has before its own arguments."""
+
+    @property
+    def idempotency_key(self) -> str: ...
+    @property
+    def ticket(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class CommandType:
+    """A command of a machine.
+
+    `outcomes` empty: owed until its handler returns.  `deadline`: every state that
+    awaits it has a deadline of its own, so the platform limit does not apply.
+    """
+
+    name: str
+    type: type[Struct]
+    outcomes: tuple[type[Struct], ...]
+    unrepeatable: bool
+    deadline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """A row of a generated `TRANSITIONS`: `trigger` is `Message`, `command.outcome` or `at field`."""
+
+    source: str
+    trigger: str
+    target: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SqliteTable:
+    """The storage adapter of one machine on SQLite: complete statements, no string building.
+
+    `create` makes table, index and view.  Parameters are positional, in the order of
+    `COLUMNS`: id, rev, phase, at, born, version, wake_at, parked, doc.
+    """
+
+    create: tuple[str, ...]
+    load: str
+    insert: str
+    update: str
+    due: str
+    park: str
+    remove: str
+    page: str
+    soonest: str
+
+
+S = TypeVar("S", bound=Struct)
+B = TypeVar("B", bound=Struct)
+M = TypeVar("M", bound=Struct)
+O = TypeVar("O", bound=Struct)  # noqa: E741
+C = TypeVar("C", bound=Struct)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Machine(Generic[S, B, M, O, C]):
+    """The descriptor: states S, the start message B, messages M, outcomes O, commands C.
+
+    `reduce` is pure and total.  `wake` gives the earliest stored deadline of a state;
+    `awaited` the ticket of the answer it waits for.
+    """
+
+    name: str
+    version: int
+    spec_hash: str
+    key: tuple[str, ...]
+    states: tuple[type[S], ...]
+    finals: frozenset[type[S]]
+    start_type: type[B]
+    messages: tuple[type[M], ...]
+    commands: tuple[CommandType, ...]
+    start: Callable[[B], tuple[S, tuple[C, ...]]]
+    reduce: Callable[[S, B | M | O | Due], tuple[S, tuple[C, ...]] | Refused]
+    wake: Callable[[S], Instant | None]
+    awaited: Callable[[S], int | None]
+    transitions: tuple[Transition, ...]
+    sqlite: SqliteTable
