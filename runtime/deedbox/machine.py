@@ -56,7 +56,7 @@ class CommandType:
     """
 
     name: str
-    type: type[Struct]
+    struct: type[Struct]
     outcomes: tuple[type[Struct], ...]
     unrepeatable: bool
     deadline: bool
