@@ -1,0 +1,90 @@
+"""Run the parts of `make test`, one after another, with the time of each.
+
+A part is a name and a command; the first that fails ends the run.  What each part
+prints goes through, so that a person reads the tool's own words.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+BIN: Final = Path(sys.executable).parent
+
+Command = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    name: str
+    command: Command
+
+
+BUILDS: Final[tuple[Command, ...]] = (
+    ("deedbox", "build", "specs", "--out", "tests/replay"),
+    ("deedbox", "build", "specs/shop", "--out", "runtime/deedbox/demo"),
+)
+
+STATIC: Final = (
+    Part("lint", ("ruff", "check")),
+    Part("format", ("ruff", "format", "--check")),
+    Part("layers", ("lint-imports",)),
+    Part("types, mypy", ("mypy",)),
+    Part("types, basedpyright", ("basedpyright",)),
+    *(Part(f"generated code in {build[-1]}", (*build, "--check")) for build in BUILDS),
+)
+
+# Tests that start processes of their own run apart, so that their time is seen.
+APART: Final = ("tests/packaging", "tests/chaos", "tests/demo")
+TESTS: Final = (
+    Part(
+        "tests",
+        ("pytest", "-n", "2", "tests", *(f"--ignore={path}" for path in APART)),
+    ),
+    *(Part(path, ("pytest", "-n", "2", path)) for path in APART),
+)
+
+
+def run(parts: tuple[Part, ...]) -> int:
+    took: list[tuple[str, float]] = []
+    status = 0
+    for part in parts:
+        print(f"== {part.name}: {' '.join(part.command)}", flush=True)
+        began = time.monotonic()
+        tool, *arguments = part.command
+        status = subprocess.run([BIN / tool, *arguments], cwd=ROOT).returncode
+        took.append((part.name, time.monotonic() - began))
+        if status != 0:
+            break
+    print("== time of each part")
+    for name, seconds in took:
+        print(f"{seconds:7.1f} s  {name}")
+    print(f"{sum(seconds for _, seconds in took):7.1f} s  in all")
+    if status != 0:
+        print(f"== failed: {took[-1][0]} (exit {status})", flush=True)
+    return status
+
+
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["all"]:
+            return run(STATIC + TESTS)
+        case ["static"]:
+            return run(STATIC)
+        case ["build"]:
+            return run(tuple(Part(build[-1], build) for build in BUILDS))
+        case ["soak", times] if times.isdecimal():
+            kill = Part("kill tests", ("pytest", "-n", "2", "tests/chaos"))
+            return run((kill,) * int(times))
+        case _:
+            print("usage: parts.py all | static | build | soak TIMES", file=sys.stderr)
+            return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
