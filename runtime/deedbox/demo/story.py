@@ -67,7 +67,7 @@ class Story:
         self._say(f"both lanes take the order {name}: {why}")
         with closing(connect(self._stage.files.status)) as rows:
             rows.execute(PLACE, (name, PRICES[name]))
-        lines = [Line(sku=name, quantity=1)]
+        lines = (Line(sku=name, quantity=1),)
         amount: Cents = PRICES[name]
         self._box.start(order.Start(order=OrderId(name), amount=amount, lines=lines))
         self._placed.append(name)
