@@ -1,0 +1,443 @@
+"""What is known of a value where an expression stands: facts, and the numbers they allow.
+
+A guard, the test of an `if`, the left side of `and`, `or` and `implies` teach
+facts about what comes after them.  Facts are kept about typed expressions, which
+compare without their spans.  Numbers are closed intervals (Moore, Interval
+Analysis, 1966); None is "no bound known".  Everything here errs on the side of
+knowing nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from . import core
+from .types import BOOL, INT, ChoiceType, Declared, Maybe, Type, base_of
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    low: int | None = None
+    high: int | None = None
+
+    def meet(self, other: Interval) -> Interval:
+        lows = [low for low in (self.low, other.low) if low is not None]
+        highs = [high for high in (self.high, other.high) if high is not None]
+        return Interval(max(lows, default=None), min(highs, default=None))
+
+    def join(self, other: Interval) -> Interval:
+        low = (
+            None if self.low is None or other.low is None else min(self.low, other.low)
+        )
+        high = (
+            None
+            if self.high is None or other.high is None
+            else max(self.high, other.high)
+        )
+        return Interval(low, high)
+
+    @property
+    def empty(self) -> bool:
+        return self.low is not None and self.high is not None and self.low > self.high
+
+
+ANY = Interval()
+Subject: TypeAlias = Literal["phase", "old", "new"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What holds here; a missing entry is "not known".
+
+    `some`: collections of which some item satisfies a condition (item, condition).
+    `lets`: what each `let` of the block stands for.  `impossible`: this place is
+    never reached with such values.
+    """
+
+    present: frozenset[core.Expr] = frozenset()
+    absent: frozenset[core.Expr] = frozenset()
+    ranges: Mapping[core.Expr, Interval] = field(
+        default_factory=dict[core.Expr, Interval]
+    )
+    equal: Mapping[core.Expr, core.Constant] = field(
+        default_factory=dict[core.Expr, core.Constant]
+    )
+    unequal: frozenset[tuple[core.Expr, core.Constant]] = frozenset()
+    variants: Mapping[core.Expr, frozenset[str]] = field(
+        default_factory=dict[core.Expr, frozenset[str]]
+    )
+    phases: Mapping[Subject, frozenset[str]] = field(
+        default_factory=dict[Subject, frozenset[str]]
+    )
+    some: frozenset[tuple[core.Expr, str, core.Expr]] = frozenset()
+    lets: Mapping[str, core.Expr] = field(default_factory=dict[str, core.Expr])
+    impossible: bool = False
+
+
+NOTHING = Facts()
+
+
+def define(facts: Facts, name: str, value: core.Expr) -> Facts:
+    """The facts after `let name = value`."""
+    return replace(facts, lets={**facts.lets, name: value})
+
+
+# ---- learning ------------------------------------------------------------------------
+
+
+def learn(facts: Facts, test: core.Expr, truth: bool) -> Facts:
+    """The facts where `test` came out as `truth`."""
+    match test:
+        case core.Constant(value=bool(value)):
+            return facts if value is truth else replace(facts, impossible=True)
+        case core.Not(operand=operand):
+            return learn(facts, operand, not truth)
+        case core.Binary(operator="and", left=left, right=right):
+            return _both(facts, left, True, right, True, truth)
+        case core.Binary(operator="or", left=left, right=right):
+            return _both(facts, left, False, right, False, not truth)
+        case core.Binary(operator="implies", left=left, right=right):
+            return _both(facts, left, True, right, False, not truth)
+        case core.Binary():
+            return _compare(facts, test, truth)
+        case core.PhaseIs(subject=subject, states=states):
+            if not truth:
+                return facts
+            known = facts.phases.get(subject)
+            found = frozenset(states) if known is None else known & frozenset(states)
+            return replace(
+                facts,
+                phases={**facts.phases, subject: found},
+                impossible=facts.impossible or not found,
+            )
+        case core.VariantIs(target=target, variants=variants):
+            return _variant(facts, target, frozenset(variants), truth)
+        case core.Over(function="any", source=source, item=item, body=body) if truth:
+            known_some = facts.some | {(source, item, body)}
+            longer = _bound(facts, _length_of(source), Interval(1, None))
+            return replace(longer, some=known_some)
+        case core.Read() | core.Bound() | core.Side() | core.Member():
+            return _equals(facts, test, core.Constant(truth, BOOL, test.span), True)
+        case _:
+            return facts
+
+
+def _both(
+    facts: Facts,
+    left: core.Expr,
+    left_truth: bool,
+    right: core.Expr,
+    right_truth: bool,
+    conjunction: bool,
+) -> Facts:
+    """`left` and `right` as given, together; or else that not both of them are."""
+    first = learn(facts, left, left_truth)
+    if conjunction:
+        return learn(first, right, right_truth)
+    return join(
+        learn(facts, left, not left_truth), learn(first, right, not right_truth)
+    )
+
+
+def join(one: Facts, other: Facts) -> Facts:
+    """What holds in both cases."""
+    if one.impossible:
+        return other
+    if other.impossible:
+        return one
+    return Facts(
+        present=one.present & other.present,
+        absent=one.absent & other.absent,
+        ranges={
+            expr: found.join(other.ranges[expr])
+            for expr, found in one.ranges.items()
+            if expr in other.ranges
+        },
+        equal={
+            expr: value
+            for expr, value in one.equal.items()
+            if other.equal.get(expr) == value
+        },
+        unequal=one.unequal & other.unequal,
+        variants={
+            expr: found | other.variants[expr]
+            for expr, found in one.variants.items()
+            if expr in other.variants
+        },
+        phases={
+            subject: found | other.phases[subject]
+            for subject, found in one.phases.items()
+            if subject in other.phases
+        },
+        some=one.some & other.some,
+        lets=one.lets,
+    )
+
+
+def _variant(
+    facts: Facts, target: core.Expr, named: frozenset[str], truth: bool
+) -> Facts:
+    kind = target.type
+    every = (
+        frozenset(name for name, _ in kind.variants)
+        if isinstance(kind, ChoiceType)
+        else named
+    )
+    known = facts.variants.get(target, every)
+    found = known & named if truth else known - named
+    return replace(
+        facts,
+        variants={**facts.variants, target: found},
+        impossible=facts.impossible or not found,
+    )
+
+
+def _compare(facts: Facts, test: core.Binary, truth: bool) -> Facts:
+    left, right, operator = test.left, test.right, test.operator
+    if operator in ("==", "!="):
+        same = (operator == "==") is truth
+        if isinstance(right, core.Constant) and right.value is None:
+            return _presence(facts, left, not same)
+        for one, other in ((left, right), (right, left)):
+            if (
+                same
+                and isinstance(one.type, Maybe)
+                and not isinstance(other.type, Maybe)
+            ):
+                facts = _presence(facts, one, True)
+            if isinstance(other, core.Constant):
+                facts = _equals(facts, one, other, same)
+        if not same:
+            return facts
+        facts = _bound(facts, left, interval(right, facts))
+        return _bound(facts, right, interval(left, facts))
+    if operator not in ("<", "<=", ">", ">="):
+        return facts
+    if operator in (">", ">="):
+        left, right, operator = right, left, _MIRROR[operator]
+    if not truth:
+        left, right, operator = right, left, "<" if operator == "<=" else "<="
+    gap = 1 if operator == "<" else 0
+    top, bottom = interval(right, facts).high, interval(left, facts).low
+    if top is not None:
+        facts = _bound(facts, left, Interval(None, top - gap))
+    if bottom is not None:
+        facts = _bound(facts, right, Interval(bottom + gap, None))
+    return facts
+
+
+_MIRROR: dict[str, Literal["<", "<="]] = {">": "<", ">=": "<="}
+
+
+def _presence(facts: Facts, expr: core.Expr, present: bool) -> Facts:
+    if present:
+        return replace(
+            facts,
+            present=facts.present | {expr},
+            impossible=facts.impossible or expr in facts.absent,
+        )
+    return replace(
+        facts,
+        absent=facts.absent | {expr},
+        impossible=facts.impossible or expr in facts.present,
+    )
+
+
+def _equals(facts: Facts, expr: core.Expr, value: core.Constant, same: bool) -> Facts:
+    if isinstance(expr, core.Constant):
+        agree = (expr.value == value.value) is same
+        return facts if agree else replace(facts, impossible=True)
+    if base_of(value.type) is BOOL and not same and isinstance(value.value, bool):
+        value, same = core.Constant(not value.value, value.type, value.span), True
+    known = facts.equal.get(expr)
+    if same:
+        clash = (known is not None and known.value != value.value) or any(
+            other == expr and excluded.value == value.value
+            for other, excluded in facts.unequal
+        )
+        return replace(
+            facts,
+            equal={**facts.equal, expr: value},
+            impossible=facts.impossible or clash,
+        )
+    return replace(
+        facts,
+        unequal=facts.unequal | {(expr, value)},
+        impossible=facts.impossible
+        or (known is not None and known.value == value.value),
+    )
+
+
+def _bound(facts: Facts, expr: core.Expr, found: Interval) -> Facts:
+    if isinstance(expr, core.Constant):
+        met = interval(expr, facts).meet(found)
+        return replace(facts, impossible=True) if met.empty else facts
+    if found == ANY:
+        return facts
+    met = interval(expr, facts).meet(found)
+    return replace(
+        facts,
+        ranges={**facts.ranges, expr: met},
+        impossible=facts.impossible or met.empty,
+    )
+
+
+def _length_of(source: core.Expr) -> core.Expr:
+    return core.Call("len", (source,), INT, source.span)
+
+
+# ---- asking ----------------------------------------------------------------------------
+
+
+def interval(expr: core.Expr, facts: Facts) -> Interval:
+    """The numbers that `expr` may be: ints, durations and instants alike."""
+    found = facts.ranges.get(expr, ANY)
+    return found.meet(_from_type(expr.type)).meet(_from_shape(expr, facts))
+
+
+def _from_type(kind: Type) -> Interval:
+    match kind:
+        case Declared(low=low, high=high):
+            return Interval(low, high)
+        case Maybe(item=item):
+            return _from_type(item)
+        case _:
+            return ANY
+
+
+def _from_shape(expr: core.Expr, facts: Facts) -> Interval:
+    match expr:
+        case core.Constant(value=bool() | str() | None):
+            return ANY
+        case core.Constant(value=int(value)):
+            return Interval(value, value)
+        case core.Known(target=target):
+            return interval(target, facts)
+        case core.Read(scope="let", name=name) if name in facts.lets:
+            return interval(facts.lets[name], facts)
+        case core.Negative(operand=operand):
+            found = interval(operand, facts)
+            return Interval(
+                None if found.high is None else -found.high,
+                None if found.low is None else -found.low,
+            )
+        case core.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
+            return _arithmetic(operator, interval(left, facts), interval(right, facts))
+        case core.Conditional(test=test, yes=yes, no=no):
+            when, unless = learn(facts, test, True), learn(facts, test, False)
+            if when.impossible:
+                return interval(no, unless)
+            if unless.impossible:
+                return interval(yes, when)
+            return interval(yes, when).join(interval(no, unless))
+        case core.Call(function="min" | "earliest", arguments=arguments):
+            return _extreme([interval(a, facts) for a in arguments], least=True)
+        case core.Call(function="max" | "latest", arguments=arguments):
+            return _extreme([interval(a, facts) for a in arguments], least=False)
+        case core.Call(function="len", arguments=(source,)):
+            return length(source, facts)
+        case core.Over(function="count", source=source):
+            return Interval(0, length(source, facts).high)
+        case core.Ended():
+            return Interval(0, 2)
+        case core.Wait():
+            return Interval(1, None)
+        case core.Attempts():
+            return Interval(1, None)
+        case _:
+            return ANY
+
+
+def _arithmetic(operator: Literal["+", "-", "*"], a: Interval, b: Interval) -> Interval:
+    if operator == "-":
+        return _arithmetic(
+            "+",
+            a,
+            Interval(
+                None if b.high is None else -b.high, None if b.low is None else -b.low
+            ),
+        )
+    if operator == "+":
+        return Interval(
+            None if a.low is None or b.low is None else a.low + b.low,
+            None if a.high is None or b.high is None else a.high + b.high,
+        )
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        never_negative = (
+            a.low is not None and a.low >= 0 and b.low is not None and b.low >= 0
+        )
+        return Interval(0, None) if never_negative else ANY
+    corners = [x * y for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Interval(min(corners), max(corners))
+
+
+def _extreme(found: list[Interval], *, least: bool) -> Interval:
+    lows = [one.low for one in found]
+    highs = [one.high for one in found]
+    known_lows = [low for low in lows if low is not None]
+    known_highs = [high for high in highs if high is not None]
+    if least:
+        low = min(known_lows) if len(known_lows) == len(found) else None
+        return Interval(low, min(known_highs, default=None))
+    high = max(known_highs) if len(known_highs) == len(found) else None
+    return Interval(max(known_lows, default=None), high)
+
+
+def length(source: core.Expr, facts: Facts) -> Interval:
+    """How many items the list may have."""
+    known = facts.ranges.get(_length_of(source), ANY).meet(Interval(0, None))
+    match source:
+        case core.EmptyList():
+            return Interval(0, 0)
+        case core.Read(scope="let", name=name) if name in facts.lets:
+            return known.meet(length(facts.lets[name], facts))
+        case core.Call(function="take", arguments=(inner, count)):
+            whole, most = length(inner, facts), interval(count, facts)
+            low = None
+            if whole.low is not None and most.low is not None:
+                low = min(whole.low, max(most.low, 0))
+            return known.meet(Interval(low, _least(whole.high, most.high)))
+        case core.Call(function="drop", arguments=(inner, count)):
+            whole, gone = length(inner, facts), interval(count, facts)
+            low = None
+            if whole.low is not None and gone.high is not None:
+                low = max(whole.low - max(gone.high, 0), 0)
+            return known.meet(Interval(low, whole.high))
+        case core.Over(function="filter", source=inner, item=item, body=body):
+            some = any(
+                (known_source, known_item, known_body) in facts.some
+                for known_source, known_item, known_body in (
+                    (inner, item, body),
+                    (_meaning(inner, facts), item, body),
+                )
+            )
+            return known.meet(Interval(1 if some else 0, length(inner, facts).high))
+        case _:
+            return known
+
+
+def _least(one: int | None, other: int | None) -> int | None:
+    known = [value for value in (one, other) if value is not None]
+    return min(known, default=None)
+
+
+def _meaning(expr: core.Expr, facts: Facts) -> core.Expr:
+    """What a `let` stands for; any other expression is itself."""
+    while (
+        isinstance(expr, core.Read) and expr.scope == "let" and expr.name in facts.lets
+    ):
+        expr = facts.lets[expr.name]
+    return expr
+
+
+def decide(test: core.Expr, facts: Facts) -> bool | None:
+    """Whether the test always holds (True) or never (False) under these facts."""
+    if facts.impossible:
+        return None
+    if learn(facts, test, True).impossible:
+        return False
+    if learn(facts, test, False).impossible:
+        return True
+    return None
