@@ -10,15 +10,19 @@ import venv
 import zipfile
 from importlib.metadata import requires
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+import msgspec
 import pytest
 
 ROOT: Final = Path(__file__).parents[2]
-PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+RUNTIME: Final = ROOT / "runtime" / "deedbox"
+PROJECT: Final = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES: Final = [
     ROOT / path
-    for path in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    for path in msgspec.convert(
+        PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"], list[str]
+    )
 ]
 
 # Modules of the runtime that serve an extra, and what that extra brings.
@@ -94,9 +98,6 @@ def imported(module: Path) -> set[str]:
             case _:
                 pass
     return found
-
-
-RUNTIME: Final = ROOT / "runtime" / "deedbox"
 
 
 @pytest.mark.parametrize(
