@@ -1,25 +1,29 @@
 """The nearest name to a misspelt one, for "did you mean".
 
 The distance is Damerau-Levenshtein in its restricted form (optimal string
-alignment): a swap of two neighbours is one slip of the fingers, not two.
+alignment): a swap of two neighbours is one slip of the fingers, not two.  Of two
+equally near, the one that begins alike is meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from os.path import commonprefix
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that `name` was most likely meant to be, or None."""
     limit = max(1, len(name) // 3)
-    best: tuple[int, str] | None = None
+    best: tuple[int, int, str] | None = None
     for candidate in sorted(set(known)):
         if abs(len(candidate) - len(name)) > limit or candidate == name:
             continue
         found = distance(name.lower(), candidate.lower())
-        if found <= limit and (best is None or found < best[0]):
-            best = found, candidate
-    return None if best is None else best[1]
+        if found > limit or found >= len(candidate):
+            continue
+        shared = len(commonprefix((name.lower(), candidate.lower())))
+        best = min(best or (found, -shared, candidate), (found, -shared, candidate))
+    return None if best is None else best[2]
 
 
 def distance(left: str, right: str) -> int:

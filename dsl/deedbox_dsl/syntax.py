@@ -99,11 +99,13 @@ class PolicyItem:
 
     `first`, `max`, `within`: milliseconds.  `factor`: the decimal text.
     `attempts`: an int, or "unlimited".  `jitter`: "none", "full", or percent as an int.
+    `written` is how the spec spells the value, empty where nobody wrote it.
     """
 
     word: Literal["first", "factor", "max", "attempts", "within", "jitter"]
     value: int | str
     span: Span = field(compare=False, repr=False)
+    written: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,11 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class IntLit:
+    """`100_000`; `written` is how the spec spells it, empty where nobody wrote it."""
+
     value: int
     span: Span = field(compare=False, repr=False)
+    written: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -576,7 +581,9 @@ class Migrate:
     span: Span = field(compare=False, repr=False)
 
 
-CommonItem: TypeAlias = Key | Given | Again | Command | Property | Migrate | Check | Allow
+CommonItem: TypeAlias = (
+    Key | Given | Again | Command | Property | Migrate | Check | Allow
+)
 MachineItem: TypeAlias = CommonItem | State | Message | Start | Inside
 
 

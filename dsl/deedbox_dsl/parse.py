@@ -1,0 +1,239 @@
+"""Text to syntax tree, with every independent problem of the text.
+
+A text without a fault is parsed once.  In a text with faults the pieces that can
+be read apart are parsed apart (`slices.py`): a declaration that fails is read item by
+item, an `in` that fails clause by clause, and each piece that fails is one problem.
+The module holds whatever could be read; it is whole when there is no problem.
+
+Nothing here recurses over what a user wrote: depth is bounded (DEED106) before
+`tree.py` does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from . import syntax, tree
+from .problems import Problem
+from .scan import DEPTH, Scan, scan, too_deep
+from .slices import Layout, cut, lay_out
+from .source import Text
+from .tables import Start, Stop, tree_of
+from .unexpected import unexpected
+
+if TYPE_CHECKING:
+    from lark import Token, Tree
+
+    Node: TypeAlias = Tree[Token]
+
+MOST_PROBLEMS: Final = 100
+
+_ITEM: Final[dict[str, Start]] = {
+    "machine": "machine_item",
+    "retry": "retry_item",
+    "scan": "scan_item",
+    "saga": "saga_item",
+    "inside": "clause",
+}
+_ENDS: Final[dict[Start, str]] = {
+    "start": "the end of the file",
+    "decl": "the next declaration",
+    "machine_item": "the next item",
+    "retry_item": "the next item",
+    "scan_item": "the next item",
+    "saga_item": "the next item",
+    "clause": "the next clause",
+}
+
+
+def parse(text: Text) -> tuple[syntax.Module, tuple[Problem, ...]]:
+    """What `text` says, and what is wrong with how it says it."""
+    scanned = scan(text)
+    failure: Problem | None = None
+    if not scanned.problems:
+        whole = _read(text, scanned, 0, text.content, "start")
+        if not isinstance(whole, Problem):
+            return tree.module(whole, tree.Place(text, 0)), ()
+        failure = whole
+    recovery = _Recovery(text, scanned, lay_out(text, scanned.lexemes))
+    module = _damaged(recovery)
+    problems = [*scanned.problems, *recovery.layout.problems, *recovery.problems]
+    if not problems and failure is not None:
+        problems = [failure]
+    problems.sort(key=lambda problem: problem.span)
+    return module, tuple(problems[:MOST_PROBLEMS])
+
+
+# ---- one piece --------------------------------------------------------------------------
+
+
+def _read(
+    text: Text, scanned: Scan, base: int, piece: str, start: Start, high: int = -1
+) -> Node | Problem:
+    """The tree of a piece of `text` that begins at offset `base`, or what is wrong."""
+    node = tree_of(piece, start)
+    if isinstance(node, Stop):
+        lexemes = scanned.lexemes if high < 0 else scanned.lexemes[:high]
+        return unexpected(text, lexemes, node, base, ends_with=_ENDS[start])
+    deep = _deepest(node)
+    if deep is not None:
+        return too_deep(text, base + deep.meta.start_pos, base + deep.meta.end_pos)
+    return node
+
+
+_NESTING: Final = frozenset(
+    (
+        *("implies", "conditional", "either", "both", "negation", "compare", "is_a"),
+        *("plus", "minus", "times", "negate", "member", "call", "binder"),
+        *("base_type", "optional_type", "act_retry_then"),
+    )
+)
+
+
+def _deepest(root: Node) -> Node | None:
+    """A node that stands more than `DEPTH` deep in an expression, type or action."""
+    stack = [(root, 0)]
+    while stack:
+        node, depth = stack.pop()
+        depth = depth + 1 if node.data in _NESTING else 0
+        if depth > DEPTH:
+            return node
+        stack.extend(
+            (child, depth) for child in node.children if not isinstance(child, str)
+        )
+    return None
+
+
+# ---- a damaged text -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Recovery:
+    """What is known of a damaged text, and the problems found so far."""
+
+    text: Text
+    scanned: Scan
+    layout: Layout
+    problems: list[Problem] = field(default_factory=list[Problem])
+
+    def is_flawed(self, low: int, high: int) -> bool:
+        flawed = self.scanned.flawed | self.layout.flawed
+        return any(lexeme.start in flawed for lexeme in self.scanned.lexemes[low:high])
+
+    def first_word(self, low: int, high: int) -> str:
+        words = (
+            lexeme.text
+            for lexeme in self.scanned.lexemes[low:high]
+            if lexeme.sort != "doc"
+        )
+        return next(words, "")
+
+    def read(self, low: int, high: int, start: Start) -> Node | Problem | None:
+        """The tree of a piece; None where a problem inside it is already known."""
+        if self.is_flawed(low, high) or len(self.problems) >= MOST_PROBLEMS:
+            return None
+        lexemes = self.scanned.lexemes
+        base = lexemes[low].start
+        piece = self.text.content[base : lexemes[high - 1].end]
+        return _read(self.text, self.scanned, base, piece, start, high)
+
+    def read_shell(
+        self, low: int, high: int, opener: int, start: Start
+    ) -> Node | Problem | None:
+        """The tree of a piece without what stands in the block that begins at `opener`."""
+        block = self.layout.blocks[opener]
+        unclosed = block.end == block.resume
+        if self.is_flawed(low, opener) or self.is_flawed(block.resume, high):
+            return None
+        lexemes = self.scanned.lexemes
+        base = lexemes[low].start
+        head = self.text.content[base : lexemes[opener].end]
+        if unclosed:
+            return _read(self.text, self.scanned, base, head + "}", start, opener + 1)
+        gap = lexemes[block.end].start - lexemes[opener].end
+        tail = self.text.content[lexemes[block.end].start : lexemes[high - 1].end]
+        piece = head + " " * gap + tail
+        return _read(self.text, self.scanned, base, piece, start, high)
+
+    def place(self, low: int) -> tree.Place:
+        return tree.Place(self.text, self.scanned.lexemes[low].start)
+
+
+def _damaged(recovery: _Recovery) -> syntax.Module:
+    """Read a damaged text declaration by declaration."""
+    name: str | None = None
+    uses: list[syntax.Use] = []
+    declarations: list[syntax.Declaration] = []
+    lexemes = recovery.scanned.lexemes
+    for low, high in cut(recovery.layout, 0, len(lexemes), "module"):
+        word = recovery.first_word(low, high)
+        if word in ("module", "use"):
+            node = recovery.read(low, high, "start")
+            if isinstance(node, Problem):
+                recovery.problems.append(node)
+            elif node is not None:
+                place = recovery.place(low)
+                name = tree.module_name(node) or name
+                uses.extend(tree.uses(node, place))
+        else:
+            part = _part(recovery, low, high, "decl", word if word in _ITEM else "")
+            if part is not None:
+                declarations.append(cast("syntax.Declaration", part))
+    span = recovery.text.span(0, len(recovery.text.content))
+    return syntax.Module(name, tuple(uses), tuple(declarations), span)
+
+
+def _part(
+    recovery: _Recovery, low: int, high: int, start: Start, within: str
+) -> tree.Part | None:
+    """One piece; where it fails and holds items (`within` says which), those apart."""
+    node = recovery.read(low, high, start)
+    if node is not None and not isinstance(node, Problem):
+        return tree.part(node, recovery.place(low))
+    opener = next(
+        (index for index in range(low, high) if index in recovery.layout.blocks), None
+    )
+    if not within or opener is None:
+        recovery.problems.extend([] if node is None else [node])
+        return None
+    found = len(recovery.problems)
+    shell = recovery.read_shell(low, high, opener, start)
+    if isinstance(shell, Problem):
+        recovery.problems.append(shell)
+    block = recovery.layout.blocks[opener]
+    items = _items(recovery, opener + 1, min(block.end, high), within)
+    if len(recovery.problems) == found and node is not None:
+        recovery.problems.append(node)
+    if shell is None or isinstance(shell, Problem):
+        return None
+    return _filled(tree.part(shell, recovery.place(low)), items)
+
+
+def _items(
+    recovery: _Recovery, low: int, high: int, within: str
+) -> tuple[tree.Part, ...]:
+    parts: list[tree.Part] = []
+    for first, after in cut(recovery.layout, low, high, within):
+        inside = within == "machine" and recovery.first_word(first, after) == "in"
+        part = _part(recovery, first, after, _ITEM[within], "inside" if inside else "")
+        if part is not None:
+            parts.append(part)
+    return tuple(parts)
+
+
+def _filled(shell: tree.Part, items: tuple[tree.Part, ...]) -> tree.Part:
+    """A kind or an `in` with the items that could be read."""
+    match shell:
+        case syntax.Machine():
+            return replace(shell, items=cast("tuple[syntax.MachineItem, ...]", items))
+        case syntax.Retry():
+            return replace(shell, items=cast("tuple[syntax.RetryItem, ...]", items))
+        case syntax.Scan():
+            return replace(shell, items=cast("tuple[syntax.ScanItem, ...]", items))
+        case syntax.Saga():
+            return replace(shell, items=cast("tuple[syntax.SagaItem, ...]", items))
+        case syntax.Inside():
+            return replace(shell, clauses=cast("tuple[syntax.Clause, ...]", items))
+        case _:
+            return shell

@@ -1,0 +1,307 @@
+"""What to say where the parser stops: the words for DEED101, and for DEED105 and 107.
+
+It turns the terminals which the parser would have taken into words of the language,
+grouped and at most six, and knows the slips that people make most often.  No
+terminal's name ever reaches a message: each has an entry in `_WORDS`, or is
+a keyword spelled like its name.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from .problems import Edit, Fix, Label, Problem
+from .scan import Lexeme, not_a_duration
+from .source import Text
+from .suggest import nearest
+from .tables import Stop
+
+MOST: Final = 6
+
+_WORDS: Final = {
+    "NAME": "a name",
+    "INT": "a whole number",
+    "DECIMAL": "a number such as `1.5`",
+    "DURATION": "a duration such as `30s`",
+    "PERCENT": "a share such as `20%`",
+    "STRING": 'a text in `"`',
+    "DOC": "a doc comment",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "COMMA": "`,`",
+    "COLON": "`:`",
+    "DOT": "`.`",
+    "DOTDOT": "`..`",
+    "VBAR": "`|`",
+    "ARROW": "`->`",
+    "FATARROW": "`=>`",
+    "QMARK": "`?`",
+    "EQUAL": "`=`",
+    "COMPARE": "a comparison such as `==`",
+    "PLUS": "`+`",
+    "MINUS": "`-`",
+    "STAR": "`*`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Terminals that go together, and one phrase for all of them."""
+
+    core: frozenset[str]
+    also: frozenset[str]
+    phrase: str
+
+
+def _group(core: str, also: str, phrase: str) -> Group:
+    return Group(frozenset(core.split()), frozenset(also.split()), phrase)
+
+
+_GROUPS: Final = (
+    _group(
+        "TYPE RECORD CHOICE POLICY MACHINE RETRY SCAN SAGA",
+        "",
+        "a declaration such as `type`, `record`, `machine` or `saga`",
+    ),
+    _group(
+        "KEY STATE FINAL START IN",
+        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW",
+        "an item of a machine such as `state`, `message`, `command` or `in`",
+    ),
+    _group(
+        "KEY SPENT",
+        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW POLICY DO WAKE",
+        "an item of a retry such as `policy`, `do`, `spent` or `wake`",
+    ),
+    _group(
+        "KEY FETCH",
+        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW PAGE CURSOR EACH CONTINUE IDLE WAKE",
+        "an item of a scan such as `page`, `cursor`, `fetch` or `each`",
+    ),
+    _group(
+        "KEY STEP",
+        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW DONE UNDONE NO",
+        "an item of a saga such as `step`, `done` or `undone`",
+    ),
+    _group(
+        "INVARIANT NEVER EVENTUALLY SOMETIMES ACROSS LEADS",
+        "",
+        "a property such as `invariant` or `leads`",
+    ),
+    _group("ON AT IGNORE", "", "a clause: `on`, `at` or `ignore`"),
+    _group("DO REPEAT TELL BEGIN", "", "`do`, `repeat`, `tell` or `begin`"),
+    _group("GOTO STAY REJECT", "", "an exit: `goto`, `stay` or `reject`"),
+    _group(
+        "NEXT AGAIN REST CONTINUE DONE ABORT RETRY",
+        "",
+        "an action such as `next`, `again`, `done`, `abort` or `retry`",
+    ),
+    _group(
+        "NAME INT DURATION STRING NOW LPAR",
+        "TRUE FALSE NONE MINUS LSQB NOT IF",
+        "a value",
+    ),
+    _group("PLUS MINUS STAR", "COMPARE IS AND OR IMPLIES", "an operator"),
+)
+
+_SLIPS: Final[dict[tuple[str, str], str]] = {
+    ("=", "COLON"): "A field is given its value with `:`.",
+    ("=", "COMPARE"): "Equality is written `==`.",
+    ("==", "EQUAL"): "A name is given its value with one `=`.",
+    ("->", "FATARROW"): "What follows from an outcome stands after `=>`.",
+    ("=>", "ARROW"): "The outcomes of a command begin with `->`.",
+    ("{", "VERSION"): "Every kind states the version of its stored shape: `version 1`.",
+    (":", "EQUAL"): "A type is declared with `=`.",
+    ("do", "RBRACE"): "The exit comes last: write `do` above it.",
+    ("let", "RBRACE"): "`let` comes first in a block, then `do`, then the exit.",
+    ("let", "GOTO"): "`let` comes first in a block, then `do`, then the exit.",
+    (
+        "goto",
+        "RBRACE",
+    ): "A block has one exit; two ways out are two clauses with `when`.",
+    (
+        "stay",
+        "RBRACE",
+    ): "A block has one exit; two ways out are two clauses with `when`.",
+    (
+        "if",
+        "GOTO",
+    ): "There is no `if` among statements: write two clauses, the first with `when`.",
+    (
+        "if",
+        "RBRACE",
+    ): "There is no `if` among statements: write two clauses, the first with `when`.",
+    ("as", "LBRACE"): "`as` comes before `when`.",
+    ("is", "LBRACE"): "One comparison does not follow another: join two with `and`.",
+}
+
+_NO_VALUES: Final = frozenset(
+    (
+        *("goto", "stay", "reject", "do", "repeat", "tell", "begin", "let", "on", "at"),
+        *("ignore", "when", "in", "is", "and", "or", "not", "implies", "if", "then"),
+        *("else", "as", "to", "within"),
+    )
+)
+
+
+def unexpected(
+    text: Text, lexemes: Sequence[Lexeme], stop: Stop, base: int, *, ends_with: str
+) -> Problem:
+    """The problem of `lexemes`, parsed from offset `base` on and stopped at `stop`.
+
+    `ends_with` says what may follow them: the end of the file, or the next piece.
+    """
+    index = len(lexemes)
+    if stop.position is not None:
+        at = base + stop.position
+        index = bisect_left(lexemes, at, key=lambda each: each.start)
+    expected = phrases_of(stop.expected, ends_with)
+    before = lexemes[index - 1] if index > 0 else None
+    if index < len(lexemes):
+        here = lexemes[index]
+        return (
+            _documentation(text, before, here)
+            or _apart(text, before, here)
+            or _no_name(text, before, stop)
+            or _misplaced(text, here, before, stop.expected, expected)
+        )
+    if before is not None and before.sort == "doc":
+        return _documents_nothing(text, before)
+    return _unfinished(text, before, expected)
+
+
+def _misplaced(
+    text: Text,
+    here: Lexeme,
+    before: Lexeme | None,
+    expected: frozenset[str],
+    phrases: Sequence[str],
+) -> Problem:
+    span = text.span(here.start, here.end)
+    hints: list[str] = []
+    fixes: tuple[Fix, ...] = ()
+    if here.sort == "word":
+        meant = nearest(here.text, (each.lower() for each in _keywords(expected)))
+        if meant is not None:
+            hints.append(f"Did you mean `{meant}`?")
+            fixes = (Fix(f"Write `{meant}`", (Edit(span, meant),)),)
+    slips = (_SLIPS.get((here.text, each)) for each in sorted(expected))
+    hints.extend(dict.fromkeys(slip for slip in slips if slip is not None))
+    others: tuple[Label, ...] = ()
+    if before is not None and here.first and not expected & {"RBRACE", "$END"}:
+        end = text.span(before.end - 1, before.end)
+        others = (Label(end, "what ends here may be unfinished"),)
+    return Problem(
+        "DEED101",
+        span,
+        f"{_quoted(here)} does not belong here",
+        label=_expectation(phrases),
+        others=others,
+        hints=tuple(hints),
+        fixes=fixes,
+    )
+
+
+def _unfinished(text: Text, before: Lexeme | None, phrases: Sequence[str]) -> Problem:
+    end = 0 if before is None else before.end
+    after = "" if before is None else f" after {_quoted(before)}"
+    return Problem(
+        "DEED101",
+        text.span(end, end),
+        f"something is missing{after}",
+        label=_expectation(phrases),
+    )
+
+
+def _apart(text: Text, before: Lexeme | None, here: Lexeme) -> Problem | None:
+    """A number and its unit with a blank between: `30 s`, `5 minutes`."""
+    if before is None or before.sort != "number" or here.sort != "word" or here.first:
+        return None
+    problem = not_a_duration(text, before.start, here.end)
+    return problem if problem.fixes else None
+
+
+def _no_name(text: Text, before: Lexeme | None, stop: Stop) -> Problem | None:
+    """A statement's word where only a name or a value could stand: `1 + goto Done`."""
+    if before is None or stop.after != "NAME" or before.text not in _NO_VALUES:
+        return None
+    return Problem(
+        "DEED101",
+        text.span(before.start, before.end),
+        f"{_quoted(before)} does not belong here",
+        label="expected a name or a value",
+        hints=(
+            "What stands before it is unfinished, or this word was meant as a name.",
+        ),
+    )
+
+
+def _documentation(text: Text, before: Lexeme | None, here: Lexeme) -> Problem | None:
+    """A doc comment where nothing can be documented, or before what cannot be."""
+    if here.sort == "doc":
+        return _documents_nothing(text, here)
+    if before is not None and before.sort == "doc":
+        return _documents_nothing(text, before, here)
+    return None
+
+
+def _documents_nothing(
+    text: Text, comment: Lexeme, after: Lexeme | None = None
+) -> Problem:
+    span = text.span(comment.start, comment.end)
+    slashes = text.span(comment.start, comment.start + 3)
+    others: tuple[Label, ...] = ()
+    if after is not None:
+        there = text.span(after.start, after.end)
+        others = (Label(there, "this takes no documentation"),)
+    return Problem(
+        "DEED107",
+        span,
+        "this documentation comment documents nothing",
+        label="no declaration follows it",
+        others=others,
+        hints=("Move it before a declaration, or make it a comment with `//`.",),
+        fixes=(Fix("Make it a comment", (Edit(slashes, "//"),)),),
+    )
+
+
+def _expectation(phrases: Sequence[str]) -> str:
+    if not phrases:
+        return ""
+    if len(phrases) > MOST:
+        return f"expected {', '.join(phrases[: MOST - 1])} or something like it"
+    if len(phrases) == 1:
+        return f"expected {phrases[0]}"
+    return f"expected {', '.join(phrases[:-1])} or {phrases[-1]}"
+
+
+def phrases_of(expected: frozenset[str], ends_with: str) -> list[str]:
+    """The words for a set of terminals, groups first and the end last."""
+    left = set(expected)
+    if len(left) > 1:
+        left.discard("DOC")
+    if left & {"COMMAND", "DO", "FETCH"}:
+        left.discard("UNREPEATABLE")
+    phrases: list[str] = []
+    for group in _GROUPS:
+        if group.core <= left:
+            left -= group.core | group.also
+            phrases.append(group.phrase)
+    words = sorted(_WORDS.get(each, f"`{each.lower()}`") for each in left - {"$END"})
+    return [*phrases, *words, *([ends_with] if "$END" in left else [])]
+
+
+def _keywords(expected: frozenset[str]) -> set[str]:
+    return {each for each in expected if each not in _WORDS and each != "$END"}
+
+
+def _quoted(lexeme: Lexeme) -> str:
+    said = lexeme.text if len(lexeme.text) <= 40 else lexeme.text[:37] + "..."
+    return f"`{said}`"
