@@ -8,7 +8,6 @@ equally near, the one that begins alike is meant.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from os.path import commonprefix
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -21,8 +20,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         found = distance(name.lower(), candidate.lower())
         if found > limit or found >= len(candidate):
             continue
-        shared = len(commonprefix((name.lower(), candidate.lower())))
-        best = min(best or (found, -shared, candidate), (found, -shared, candidate))
+        ranked = (found, -_alike(name.lower(), candidate.lower()), candidate)
+        best = ranked if best is None else min(best, ranked)
     return None if best is None else best[2]
 
 
@@ -38,3 +37,9 @@ def distance(left: str, right: str) -> int:
                 cost = min(cost, before[j - 2] + 1)
             row.append(cost)
     return row[-1]
+
+
+def _alike(left: str, right: str) -> int:
+    """How many letters two words share at their beginning."""
+    pairs = enumerate(zip(left, right, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), len(left))

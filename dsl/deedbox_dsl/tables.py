@@ -69,8 +69,9 @@ def tree_of(text: str, start: Start) -> Node | Stop:
     except UnexpectedToken as stop:
         token = cast("Token", stop.token)
         position = None if token.type == "$END" else token.start_pos
-        before = cast("list[Token] | None", stop.token_history)
-        after = before[-1].type if before else ""
+        history = cast("list[Token | None] | None", stop.token_history)
+        before = history[-1] if history else None
+        after = "" if before is None else before.type
         return Stop(position, frozenset(stop.accepts), after)
     except UnexpectedCharacters as stop:
         return Stop(cast("int", stop.pos_in_stream), frozenset(stop.allowed), "")
