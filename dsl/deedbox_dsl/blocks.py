@@ -1,0 +1,306 @@
+"""Blocks: `let`, what is asked for, and where the machine goes.
+
+A block is checked once for each state it is written for, because `..` and `stay`
+copy that state's own fields.  The result names every field of the state gone to,
+in the order of that state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from . import core, syntax
+from .expressions import infer, new_local
+from .intervals import Facts, define
+from .names import Scope, did_you_mean
+from .place import Place, coerce
+from .problems import Problem
+from .source import Span
+from .suggest import nearest
+from .types import EmptyListType, NoneType, mentions_error, show
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The declarations of one machine, before its blocks: what a block may name."""
+
+    scope: Scope
+    problems: list[Problem]
+    key: tuple[core.Field, ...]
+    given: tuple[core.Field, ...]
+    states: Mapping[str, core.State]
+    messages: Mapping[str, core.Message]
+    commands: Mapping[str, core.Command]
+
+
+def body(
+    block: syntax.Block,
+    outline: Outline,
+    place: Place,
+    facts: Facts,
+    old: core.State | None,
+) -> core.Body:
+    """The typed block; `old` is the state it is written for, None in `start`."""
+    lets: list[core.Let] = []
+    for let in block.lets:
+        value = infer(let.value, place, facts)
+        if isinstance(value.type, NoneType | EmptyListType):
+            text = f"the type of `{let.name.text}` cannot be told from `{show(value.type)}`"
+            place.report("DEED301", let.value.span, text)
+            continue
+        if new_local(let.name, place):
+            read = core.Read("let", let.name.text, value.type, let.name.span)
+            place = replace(place, names={**place.names, let.name.text: read})
+            facts = define(facts, let.name.text, value)
+            lets.append(core.Let(let.name.text, value))
+    issues = [_issue(issue, outline, place, facts) for issue in block.issues]
+    return core.Body(
+        tuple(lets),
+        tuple(issue for issue in issues if issue is not None),
+        _exit(block, outline, place, facts, old),
+    )
+
+
+# ---- what is asked for -----------------------------------------------------------
+
+
+def _issue(
+    issue: syntax.Issue, outline: Outline, place: Place, facts: Facts
+) -> core.Issue | None:
+    match issue:
+        case syntax.Do(command=name, arguments=arguments, span=span):
+            found = _arguments(name, arguments, outline, place, facts, span)
+            return None if found is None else core.Do(name.text, found, span)
+        case syntax.Repeat(command=name, arguments=arguments, span=span):
+            found = _arguments(name, arguments, outline, place, facts, span)
+            return None if found is None else core.Repeat(name.text, found, span)
+        case syntax.Tell() | syntax.Begin():
+            return _elsewhere(issue, outline, place, facts)
+        case _:
+            assert_never(issue)
+
+
+def _arguments(
+    name: syntax.Name,
+    arguments: tuple[syntax.Expr, ...],
+    outline: Outline,
+    place: Place,
+    facts: Facts,
+    span: Span,
+) -> tuple[core.Expr, ...] | None:
+    command = outline.commands.get(name.text)
+    if command is None:
+        _unknown("command", name, outline.commands, place)
+        return None
+    wanted = [(param.name, param) for param in command.params]
+    return _in_order(f"`{name.text}`", wanted, arguments, place, facts, span)
+
+
+def _in_order(
+    owner: str,
+    wanted: list[tuple[str, core.Field]],
+    arguments: tuple[syntax.Expr, ...],
+    place: Place,
+    facts: Facts,
+    span: Span,
+) -> tuple[core.Expr, ...] | None:
+    if len(arguments) != len(wanted):
+        names = ", ".join(f"{name}: {show(param.type)}" for name, param in wanted)
+        text = f"{owner} takes {len(wanted)} values, and {len(arguments)} are given"
+        hint = f"It takes ({names})."
+        place.report("DEED308", span, text, hint=hint)
+        return None
+    return tuple(
+        coerce(
+            infer(argument, place, facts, param.type),
+            param.type,
+            place,
+            facts,
+            f"for `{name}` of {owner}",
+        )
+        for argument, (name, param) in zip(arguments, wanted, strict=True)
+    )
+
+
+def _elsewhere(
+    issue: syntax.Tell | syntax.Begin, outline: Outline, place: Place, facts: Facts
+) -> core.Issue | None:
+    name, span = issue.machine, issue.span
+    target = outline.scope.machines.get(name.text)
+    if target is None:
+        if not mentions_error(outline.scope.types.get(name.text, NoneType())):
+            _unknown("machine", name, outline.scope.machines, place)
+        return None
+    wanted = [(part.name, part) for part in target.key]
+    key = _in_order(f"the key of `{name.text}`", wanted, issue.key, place, facts, span)
+    if isinstance(issue, syntax.Begin):
+        fields = init(
+            issue.init,
+            target.given,
+            f"the given of `{name.text}`",
+            place,
+            facts,
+            {},
+            span,
+        )
+        return (
+            None
+            if key is None
+            else core.Begin(target.module, target.name, key, fields, span)
+        )
+    message = target.messages.get(issue.message.text)
+    if message is None:
+        _unknown(f"message of `{name.text}`", issue.message, target.messages, place)
+        return None
+    fields = init(
+        issue.init, message, f"`{issue.message.text}`", place, facts, {}, span
+    )
+    if key is None:
+        return None
+    return core.Tell(target.module, target.name, key, issue.message.text, fields, span)
+
+
+# ---- where it goes -----------------------------------------------------------------
+
+
+def _exit(
+    block: syntax.Block,
+    outline: Outline,
+    place: Place,
+    facts: Facts,
+    old: core.State | None,
+) -> core.Exit:
+    copied = {} if old is None else {f.name: f for f in old.fields}
+    match block.exit:
+        case None:
+            hint = 'It ends with `goto State { … }`, `stay { … }` or `reject "why"`.'
+            place.report(
+                "DEED407", block.span, "this block does not say where to go", hint=hint
+            )
+            return core.Reject("")
+        case syntax.Reject(text=text):
+            return core.Reject(text)
+        case syntax.Stay(init=None) if old is not None:
+            return core.Stay(
+                tuple(
+                    core.Set(
+                        f.name, core.Read("state", f.name, f.type, block.exit.span)
+                    )
+                    for f in old.fields
+                )
+            )
+        case syntax.Stay(init=written, span=span):
+            if old is None:
+                place.report(
+                    "DEED101",
+                    span,
+                    "`start` has no state to stay in; it ends with `goto`",
+                )
+                return core.Reject("")
+            owner = f"`{old.name}`"
+            return core.Stay(
+                init(written, old.fields, owner, place, facts, copied, span)
+            )
+        case syntax.Goto(state=name, init=written, span=span):
+            target = outline.states.get(name.text)
+            if target is None:
+                _unknown("state", name, outline.states, place)
+                return core.Reject("")
+            owner = f"`{name.text}`"
+            fields = init(written, target.fields, owner, place, facts, copied, span)
+            return core.Goto(name.text, fields)
+        case _:
+            assert_never(block.exit)
+
+
+def init(
+    written: syntax.Init | None,
+    fields: tuple[core.Field, ...],
+    owner: str,
+    place: Place,
+    facts: Facts,
+    copied: Mapping[str, core.Field],
+    span: Span,
+) -> tuple[core.Set, ...]:
+    """Every field of `fields`, in that order: as set, punned, or carried by `..`."""
+    known = {f.name: f for f in fields}
+    found: dict[str, core.Expr] = {}
+    places: dict[str, Span] = {}
+    carry = False
+    for item in written.items if written is not None else ():
+        if isinstance(item, syntax.CarryOver):
+            if not copied:
+                place.report("DEED304", item.span, "`..` has nothing to copy here")
+            carry = True
+            continue
+        field, source = item.name, _source(item)
+        if field.text in places:
+            place.report("DEED304", field.span, f"`{field.text}` is given twice")
+            continue
+        places[field.text] = field.span
+        if field.text not in known:
+            infer(source, place, facts)
+            _no_such_field(owner, field, known, place)
+            continue
+        kind = known[field.text].type
+        why = f"by `{field.text}` of {owner}"
+        found[field.text] = coerce(
+            infer(source, place, facts, kind), kind, place, facts, why
+        )
+    if carry:
+        for name, wanted in known.items():
+            old = copied.get(name)
+            if name not in places and old is not None and old.type == wanted.type:
+                found[name] = core.Read("state", name, wanted.type, span)
+    _nothing_missing(known, found, places, owner, place, copied if carry else {}, span)
+    return tuple(core.Set(name, found[name]) for name in known if name in found)
+
+
+def _source(item: syntax.Set | syntax.Pun) -> syntax.Expr:
+    match item:
+        case syntax.Set(value=value):
+            return value
+        case syntax.Pun(name=name):
+            return syntax.Var(name.text, name.span)
+        case _:
+            assert_never(item)
+
+
+def _nothing_missing(
+    known: Mapping[str, core.Field],
+    found: Mapping[str, core.Expr],
+    places: Mapping[str, Span],
+    owner: str,
+    place: Place,
+    copied: Mapping[str, core.Field],
+    span: Span,
+) -> None:
+    missing = [name for name in known if name not in found and name not in places]
+    if not missing or any(mentions_error(known[name].type) for name in missing):
+        return
+    names = ", ".join(f"`{name}`" for name in missing)
+    hint = "Add " + ", ".join(f"`{n}: …`" for n in missing) + "."
+    for name in missing:
+        if name in copied:
+            found_type, wanted = show(copied[name].type), show(known[name].type)
+            hint = f"`..` does not copy `{name}`: it was {found_type} and becomes {wanted}."
+    place.report("DEED304", span, f"{names} of {owner} is missing here", hint=hint)
+
+
+def _no_such_field(
+    owner: str, name: syntax.Name, known: Iterable[str], place: Place
+) -> None:
+    fields = list(known)
+    hints = did_you_mean(nearest(name.text, fields))
+    if not hints and fields:
+        hints = (f"It has: {', '.join(f'`{field}`' for field in fields)}.",)
+    text = f"{owner} has no field `{name.text}`"
+    place.problems.append(Problem("DEED303", name.span, text, hints=hints))
+
+
+def _unknown(sort: str, name: syntax.Name, known: Iterable[str], place: Place) -> None:
+    hints = did_you_mean(nearest(name.text, known))
+    text = f"there is no {sort} `{name.text}`"
+    place.problems.append(Problem("DEED201", name.span, text, hints=hints))
