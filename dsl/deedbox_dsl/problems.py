@@ -7,8 +7,12 @@ is true of this one place.  Codes are never reused and never renumbered.
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from functools import cache
+from importlib.resources import files
+from typing import Literal, TypeAlias, cast
 
 from .source import Span
 
@@ -50,3 +54,62 @@ class Problem:
     others: tuple[Label, ...] = ()
     hints: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What `problems.toml` says of a code.
+
+    `remark` is the one line of `why` that is printed under each such problem; the
+    examples are empty where it takes more than one spec to show the problem.
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    why: str
+    fix: str
+    do_not: str
+    remark: str
+    example: str
+    counterexample: str
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """Every diagnostic there is, by its code, in order."""
+    table = tomllib.loads(
+        files("deedbox_dsl").joinpath("problems.toml").read_text("utf-8")
+    )
+    return {
+        code: Entry(
+            code,
+            cast("Severity", row["severity"]),
+            row["title"],
+            row["why"].strip(),
+            row["fix"].strip(),
+            row.get("do_not", "").strip(),
+            row.get("remark", "").strip(),
+            row.get("example", ""),
+            row.get("counterexample", ""),
+        )
+        for code, row in cast("dict[str, dict[str, str]]", table).items()
+    }
+
+
+def severity(code: str) -> Severity:
+    return entries()[code].severity
+
+
+def in_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+    """Each problem once, by place; of two at one place the lower code first."""
+    return tuple(
+        sorted(
+            dict.fromkeys(problems),
+            key=lambda each: (each.span, each.code, each.message),
+        )
+    )
+
+
+def has_errors(problems: Iterable[Problem]) -> bool:
+    return any(severity(each.code) == "error" for each in problems)

@@ -64,6 +64,10 @@ def _group(core: str, also: str, phrase: str) -> Group:
     return Group(frozenset(core.split()), frozenset(also.split()), phrase)
 
 
+_ANYWHERE: Final = (
+    "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW "
+    "INVARIANT NEVER EVENTUALLY SOMETIMES ACROSS LEADS"
+)
 _GROUPS: Final = (
     _group(
         "TYPE RECORD CHOICE POLICY MACHINE RETRY SCAN SAGA",
@@ -72,22 +76,22 @@ _GROUPS: Final = (
     ),
     _group(
         "KEY STATE FINAL START IN",
-        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW",
+        _ANYWHERE,
         "an item of a machine such as `state`, `message`, `command` or `in`",
     ),
     _group(
         "KEY SPENT",
-        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW POLICY DO WAKE",
+        f"{_ANYWHERE} POLICY DO WAKE",
         "an item of a retry such as `policy`, `do`, `spent` or `wake`",
     ),
     _group(
         "KEY FETCH",
-        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW PAGE CURSOR EACH CONTINUE IDLE WAKE",
+        f"{_ANYWHERE} PAGE CURSOR EACH CONTINUE IDLE WAKE",
         "an item of a scan such as `page`, `cursor`, `fetch` or `each`",
     ),
     _group(
         "KEY STEP",
-        "GIVEN ON MESSAGE COMMAND MIGRATE CHECK ALLOW DONE UNDONE NO",
+        f"{_ANYWHERE} DONE UNDONE NO",
         "an item of a saga such as `step`, `done` or `undone`",
     ),
     _group(
@@ -170,7 +174,7 @@ def unexpected(
             _documentation(text, before, here)
             or _apart(text, before, here)
             or _no_name(text, before, stop)
-            or _misplaced(text, here, before, stop.expected, expected)
+            or _misplaced(text, here, before, stop, expected)
         )
     if before is not None and before.sort == "doc":
         return _documents_nothing(text, before)
@@ -181,9 +185,10 @@ def _misplaced(
     text: Text,
     here: Lexeme,
     before: Lexeme | None,
-    expected: frozenset[str],
+    stop: Stop,
     phrases: Sequence[str],
 ) -> Problem:
+    expected = stop.expected
     span = text.span(here.start, here.end)
     hints: list[str] = []
     fixes: tuple[Fix, ...] = ()
@@ -195,7 +200,8 @@ def _misplaced(
     slips = (_SLIPS.get((here.text, each)) for each in sorted(expected))
     hints.extend(dict.fromkeys(slip for slip in slips if slip is not None))
     others: tuple[Label, ...] = ()
-    if before is not None and here.first and not expected & {"RBRACE", "$END"}:
+    complete = bool(expected & {"RBRACE", "$END"}) or stop.position == 0
+    if before is not None and here.first and not (complete or fixes):
         end = text.span(before.end - 1, before.end)
         others = (Label(end, "what ends here may be unfinished"),)
     return Problem(
