@@ -239,7 +239,7 @@ def _awaited(
         problems.append(Problem("DEED409", name.span, text))
     elif not command.outcomes:
         text = f"`{name.text}` declares no outcomes, so no answer of it can be awaited"
-        problems.append(Problem("DEED453", name.span, text))
+        problems.append(Problem("DEED452", name.span, text))
 
 
 def _distinct_fields(
@@ -548,9 +548,7 @@ def _properties(machine: syntax.Machine, outline: Outline) -> Iterator[core.Prop
             outline.problems.append(taken(name.text, name.span, seen[name.text]))
             continue
         seen[name.text] = name.span
-        outline.problems.extend(
-            named_snake(name, "property", why_reserved(name.text))
-        )
+        outline.problems.extend(named_snake(name, "property", why_reserved(name.text)))
         here = place
         if item.word == "across":
             here = replace(place, subjects=sides, now=True)

@@ -1,4 +1,4 @@
-"""Every node of a syntax tree, in the order of the text.
+"""Every node of a syntax tree or of the core, in the order of the text.
 
 For questions that do not care where a name stands, such as "is this import used
 anywhere".  Whoever cares about the place matches on the tree itself.
@@ -7,25 +7,32 @@ anywhere".  Whoever cares about the place matches on the tree itself.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from functools import cache
 
 from .source import Span
+from .types import Declared
+
+TYPES = Declared.__module__
 
 
 def nodes(root: object) -> Iterator[object]:
-    """`root` and every dataclass below it; spans are left out."""
+    """`root` and every dataclass below it; spans and types are left out."""
     waiting: list[object] = [root]
     while waiting:
         node = waiting.pop()
         if isinstance(node, tuple):
             waiting.extend(reversed(node))  # pyright: ignore[reportUnknownArgumentType] - items are objects
-        elif dataclasses.is_dataclass(node) and not isinstance(node, Span):
+        elif names := _fields(type(node)):
             yield node
-            names = _FIELDS.get(type(node))
-            if names is None:
-                names = tuple(f.name for f in reversed(dataclasses.fields(node)))
-                _FIELDS[type(node)] = names
             waiting.extend(getattr(node, name) for name in names)
 
 
-_FIELDS: dict[type, tuple[str, ...]] = {}
+@cache
+def _fields(kind: Hashable) -> tuple[str, ...]:
+    """The fields of a node, the last first; none for what is no node."""
+    if not isinstance(kind, type) or not dataclasses.is_dataclass(kind):
+        return ()
+    if kind is Span or kind.__module__ == TYPES:
+        return ()
+    return tuple(f.name for f in reversed(dataclasses.fields(kind)))

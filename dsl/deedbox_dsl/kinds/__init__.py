@@ -1,0 +1,38 @@
+"""The kinds as machines: each module here says what one word means.
+
+`lower` turns a `retry`, a `scan` or a `saga` into a `machine` of the same syntax
+tree; nothing after it knows that there are kinds.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, assert_never
+
+from .. import syntax
+from ..names import Scope
+from ..problems import Problem
+
+Word: TypeAlias = Literal["machine", "retry", "scan", "saga"]
+
+
+def lower(
+    kind: syntax.Kind, scope: Scope
+) -> tuple[syntax.Machine | None, Word, tuple[Problem, ...]]:
+    """The machine that `kind` means, the word it was written with, and what is wrong with it."""
+    match kind:
+        case syntax.Machine():
+            return kind, "machine", ()
+        case syntax.Saga():
+            return None, "saga", (_unlowered(kind.name, "saga"),)
+        case syntax.Retry():
+            return None, "retry", (_unlowered(kind.name, "retry"),)
+        case syntax.Scan():
+            return None, "scan", (_unlowered(kind.name, "scan"),)
+        case _:
+            assert_never(kind)
+
+
+def _unlowered(name: syntax.Name, word: str) -> Problem:
+    text = f"`{name.text}` is a {word}, and a {word} is not compiled yet"
+    hint = "A plain `machine` is."
+    return Problem("DEED101", name.span, text, hints=(hint,))

@@ -1,0 +1,138 @@
+"""The driver: from the texts of specs to typed machines and every problem found.
+
+It calls the phases in order (parse, resolve, lower, check, flow) and decides only
+what is worth saying: nothing of a file beyond its broken syntax, each problem
+once, and no warning that an `allow` speaks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from . import core, syntax
+from .allowed import without_allowed
+from .check import check
+from .collisions import collisions
+from .flow import flow
+from .kinds import lower
+from .names import Scope, resolve
+from .parse import parse
+from .problems import Problem, has_errors, in_order
+from .source import Text
+from .types import ChoiceType, Declared, RecordType
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What specs compile to; `modules` has those without an error, `lowered` every machine."""
+
+    modules: tuple[core.Module, ...]
+    lowered: Mapping[tuple[str, str], syntax.Machine]
+    problems: tuple[Problem, ...]
+    texts: Mapping[str, Text]
+
+
+def compile(sources: Mapping[str, str]) -> Program:
+    """Compile specs together; `sources` maps posix paths to what the files say."""
+    texts = {path: Text.of(path, sources[path]) for path in sorted(sources)}
+    parsed = {path: parse(text) for path, text in texts.items()}
+    trees = {path: module for path, (module, _) in parsed.items()}
+    broken = {path for path, (_, problems) in parsed.items() if has_errors(problems)}
+    resolution = resolve(trees)
+    lowered: dict[tuple[str, str], syntax.Machine] = {}
+    machines: dict[str, tuple[core.Machine, ...]] = {}
+    meaning: list[Problem] = list(resolution.problems)
+    for path, module in trees.items():
+        scope = resolution.scopes[path]
+        if broken.isdisjoint(scope.sources):
+            machines[path] = tuple(_machines(module, scope, lowered, meaning))
+    meaning += collisions(machines)
+    unsound = {
+        path for path, scope in resolution.scopes.items() if broken & set(scope.sources)
+    }
+    problems = [problem for _, found in parsed.values() for problem in found]
+    problems += [
+        problem for problem in _once(meaning) if problem.span.path not in unsound
+    ]
+    problems = without_allowed(trees, problems)
+    wrong = {p.span.path for p in problems if has_errors((p,))}
+    modules = tuple(
+        _module(trees[path], resolution.scopes[path], machines[path], resolution.scopes)
+        for path in trees
+        if wrong.isdisjoint(resolution.scopes[path].sources)
+    )
+    return Program(modules, lowered, in_order(problems), texts)
+
+
+def _machines(
+    module: syntax.Module,
+    scope: Scope,
+    lowered: dict[tuple[str, str], syntax.Machine],
+    problems: list[Problem],
+) -> Iterator[core.Machine]:
+    for kind in module.declarations:
+        if not isinstance(
+            kind, syntax.Machine | syntax.Retry | syntax.Scan | syntax.Saga
+        ):
+            continue
+        machine, word, wrong = lower(kind, scope)
+        problems += wrong
+        if machine is None:
+            continue
+        lowered[scope.path, kind.name.text] = machine
+        typed, found = check(machine, word, scope)
+        problems += found
+        problems += flow(typed, machine, whole=not has_errors(found))
+        yield typed
+
+
+def _once(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Of the problems that one expression causes in several states, the first."""
+    seen: set[tuple[str, object]] = set()
+    for problem in problems:
+        if (problem.code, problem.span) not in seen:
+            seen.add((problem.code, problem.span))
+            yield problem
+
+
+def _module(
+    module: syntax.Module,
+    scope: Scope,
+    machines: tuple[core.Machine, ...],
+    scopes: Mapping[str, Scope],
+) -> core.Module:
+    types: list[core.DeclaredType] = []
+    ladders: list[core.Ladder] = []
+    for declaration in module.declarations:
+        name = declaration.name.text
+        match declaration:
+            case (
+                syntax.Alias(doc=doc) | syntax.Record(doc=doc) | syntax.Choice(doc=doc)
+            ):
+                kind = _declared(scope, name)
+                types.append(core.DeclaredType(kind, doc, declaration.name.span))
+            case syntax.Policy():
+                ladder = scope.policies[name]
+                assert ladder is not None
+                ladders.append(ladder)
+            case _:
+                pass
+    return core.Module(
+        name=scope.module,
+        path=scope.path,
+        types=tuple(types),
+        imported=tuple(
+            (_declared(scopes[source], name), source) for name, source in scope.imported
+        ),
+        ladders=tuple(ladders),
+        machines=machines,
+        sources=scope.sources,
+        span=module.span,
+    )
+
+
+def _declared(scope: Scope, name: str) -> core.TypeDeclaration:
+    kind = scope.types[name]
+    assert isinstance(kind, Declared | RecordType | ChoiceType)
+    return kind
