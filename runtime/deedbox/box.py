@@ -1,0 +1,415 @@
+"""The box: a store with its machines, for anybody who sends, starts and asks.
+
+Plain and blocking, safe to use from any thread, and in need of neither an event
+loop nor handlers.  What it returns is committed; what it raises changed nothing.
+Everything goes through the process's one writer.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, Final, TypeVar, cast
+
+import msgspec
+from msgspec import Struct
+
+from .clock import Clock
+from .codec import Codec, digest
+from .errors import (
+    InstanceParked,
+    MisplacedCall,
+    NewerVersion,
+    SendError,
+    StoreClosed,
+    UnknownMachine,
+)
+from .machine import Instant, Machine
+from .operations import InstanceRow, Load, Now, OutboxRow, Page, Program, Store, ask
+from .operations import Owed as OwedRows
+from .operations import Transaction as StoreTransaction
+from .protocol import Batch, Desk, Redriven, Reply, Result, Tell, inside
+from .step import AnyMachine
+from .values import Instance, Listed, Owed, Receipt, Rules
+from .writer import Stop, Writer
+
+S = TypeVar("S", bound=Struct)
+B = TypeVar("B", bound=Struct)
+M = TypeVar("M", bound=Struct)
+O = TypeVar("O", bound=Struct)  # noqa: E741  the letter that `Machine` uses
+C = TypeVar("C", bound=Struct)
+
+CHUNK: Final = 512
+WAITING: Final = 10_000
+"""So many senders may wait in the queue; the next ones wait before it (R16)."""
+
+Spawn = Callable[[Callable[[], None]], Callable[[], None]]
+
+
+def spawn_thread(body: Callable[[], None]) -> Callable[[], None]:
+    """Run a body beside the caller; what is returned waits for its end."""
+    thread = threading.Thread(target=body, name="deedbox writer", daemon=True)
+    thread.start()
+    return thread.join
+
+
+class Machines:
+    """The machines of a box, by name and by type of message."""
+
+    def __init__(self, machines: Iterable[AnyMachine]) -> None:
+        self.codecs: dict[str, Codec] = {}
+        self._starts: dict[type[Struct], Codec] = {}
+        for machine in machines:
+            if machine.name in self.codecs:
+                raise UnknownMachine(f"two machines are called {machine.name}")
+            codec = self.codecs[machine.name] = Codec(machine)
+            self._starts[machine.start_type] = codec
+
+    def of(self, machine: AnyMachine) -> Codec:
+        codec = self.codecs.get(machine.name)
+        if codec is None or codec.machine is not machine:
+            raise UnknownMachine(f"{machine.name} was not given to `open`")
+        return codec
+
+    def start(self, message: Struct, message_id: str | None, reply: Reply) -> Tell:
+        codec = self._starts.get(type(message))
+        if codec is None:
+            raise UnknownMachine(f"{type(message).__name__} starts none of them")
+        valid, document = codec.validated(message)
+        return self._tell(codec, codec.id_of(valid), valid, document, message_id, reply)
+
+    def message(
+        self,
+        machine: AnyMachine,
+        id: str,
+        message: Struct,
+        message_id: str | None,
+        reply: Reply,
+    ) -> Tell:
+        codec = self.of(machine)
+        if type(message) not in machine.messages:
+            raise UnknownMachine(f"{machine.name} takes no {type(message).__name__}")
+        valid, document = codec.validated(message)
+        return self._tell(
+            codec, codec.checked_id(id), valid, document, message_id, reply
+        )
+
+    def _tell(
+        self,
+        codec: Codec,
+        id: str,
+        message: Struct,
+        document: str,
+        message_id: str | None,
+        reply: Reply,
+    ) -> Tell:
+        seal = ""
+        if message_id is not None:
+            codec.checked_id(message_id)
+            seal = digest(type(message), document)
+        starts = type(message) is codec.machine.start_type
+        return Tell(codec, id, message, starts, message_id, seal, reply)
+
+
+def _given(answer: object) -> Receipt:
+    if isinstance(answer, BaseException):
+        raise answer
+    return cast("Receipt", answer)
+
+
+class Box:
+    """An open store.  Made by `deedbox.open`; a context manager that closes it."""
+
+    def __init__(
+        self,
+        store: Store,
+        machines: Iterable[AnyMachine],
+        *,
+        rules: Rules,
+        clock: Clock,
+        peers: bool,
+        spawn: Spawn = spawn_thread,
+    ) -> None:
+        self.machines = Machines(machines)
+        self._store = store
+        self._rules = rules
+        self.clock = clock
+        store.register(codec.machine for codec in self.machines.codecs.values())
+        self._writer = Writer(store, self.machines.codecs, rules, clock, peers=peers)
+        self._spawn = spawn
+        self._join: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+        self._gate = threading.BoundedSemaphore(WAITING)
+        self._within = threading.local()
+
+    def __enter__(self) -> Box:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- sending
+
+    def start(self, message: Struct, *, message_id: str | None = None) -> Receipt:
+        """Begin an instance; its id is the key that the start message carries.
+
+        On return it is committed, with everything it owes.  Starting what was started
+        is answered as the spec says: `kept`, applied again, or `Rejected`.
+        With a `message_id` (1 to 512 bytes) a repeated call gets the first answer.
+        Raises `SendError`s (`Rejected`, `WrongType`, `InstanceParked`, …) and `StoreError`s.
+        """
+        future: Future[object] = Future()
+        return self._sent(
+            self.machines.start(message, message_id, future.set_result), future
+        )
+
+    def start_many(self, messages: Iterable[Struct]) -> list[Receipt | SendError]:
+        """Begin many, in chunks of 512; each has an answer of its own, in their order.
+
+        A chunk is committed before the next is taken from the iterable.
+        """
+        answers: list[Receipt | SendError] = []
+        source = iter(messages)
+        while chunk := list(islice(source, CHUNK)):
+            futures: list[Future[object]] = []
+            with self._gate:
+                for message in chunk:
+                    future: Future[object] = Future()
+                    futures.append(future)
+                    try:
+                        self._submit(
+                            self.machines.start(message, None, future.set_result)
+                        )
+                    except SendError as refusal:
+                        future.set_result(refusal)
+                for future in futures:
+                    answer = future.result()
+                    if isinstance(answer, Exception) and not isinstance(
+                        answer, SendError
+                    ):
+                        raise answer
+                    answers.append(cast("Receipt | SendError", answer))
+        return answers
+
+    def send(
+        self,
+        machine: Machine[S, B, M, O, C],
+        id: str,
+        message: M,
+        *,
+        message_id: str | None = None,
+    ) -> Receipt:
+        """Send a message to an instance; on return it is committed.
+
+        Raises `UnknownInstance`, `Rejected`, `WrongType`, `MessageIdReused`,
+        `InstanceParked`, `NewerVersion`, `ReducerFailed`, or a `StoreError`; the
+        instance is then as it was.
+        """
+        future: Future[object] = Future()
+        return self._sent(
+            self.machines.message(machine, id, message, message_id, future.set_result),
+            future,
+        )
+
+    def redrive(self, machine: AnyMachine, id: str) -> int:
+        """Let go of what is parked of an instance: the row, and commands it owes.
+
+        Their deliveries are counted from zero again.  How many rows were parked.
+        """
+        future: Future[object] = Future()
+        codec = self.machines.of(machine)
+        self._submit(Redriven(codec, codec.checked_id(id), future.set_result))
+        answer = future.result()
+        if isinstance(answer, BaseException):
+            raise answer
+        return cast("int", answer)
+
+    def _sent(self, tell: Tell, future: Future[object]) -> Receipt:
+        with self._gate:
+            self._submit(tell)
+            return _given(future.result())
+
+    def _submit(self, item: Tell | Redriven | Stop) -> None:
+        if getattr(self._within, "open", False):
+            raise MisplacedCall(
+                "Inside `box.transaction()`, use the transaction's own."
+            )
+        self.writer().submit(item)
+
+    def writer(self) -> Writer:
+        """The one writer, for a worker; its thread begins with the first use."""
+        with self._lock:
+            if self._join is None:
+                self._join = self._spawn(self._writer.serve)
+        return self._writer
+
+    # -- asking
+
+    def get(self, machine: Machine[S, B, M, O, C], id: str) -> Instance[S] | None:
+        """What is stored of an instance, or None; it reads what is committed.
+
+        Raises `InstanceParked` or `NewerVersion` when the row cannot be read here.
+        """
+        codec = self.machines.of(machine)
+        return self._store.read(_instance(codec, id))
+
+    def list(
+        self,
+        machine: AnyMachine,
+        *,
+        phase: str | None = None,
+        due_before: Instant | None = None,
+        after: str = "",
+        limit: int = 100,
+    ) -> list[Listed]:
+        """A page of instances by id, those after `after`; parked ones too.
+
+        `due_before`: only with a wake at that instant or earlier.
+        """
+        codec = self.machines.of(machine)
+        rows = self._store.read(ask(Page(codec.name, after, phase, due_before, limit)))
+        return [_listed(row) for row in rows]
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How each message and command ended in this process, since it began."""
+        return Counter(self._writer.counts)
+
+    # -- in a transaction of yours
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """A write transaction: your own statements and ours, committed together.
+
+        It commits at the end of the block and rolls back when the block raises.
+        All other writers wait for it.  What it owes is taken up by a worker after it.
+        """
+        if getattr(self._within, "open", False):
+            raise MisplacedCall("A transaction is already open in this thread.")
+        self._within.open = True
+        try:
+            with self._store.transaction() as transaction:
+                yield Transaction(self.machines, self._rules, transaction)
+        finally:
+            self._within.open = False
+        self._writer.poke()
+
+    def close(self) -> None:
+        """Finish what was sent, end the session, close the files.
+
+        A worker on this box must be stopped before.
+        """
+        with self._lock:
+            join, self._join = self._join, lambda: None
+        if join is not None:
+            try:
+                self._writer.submit(Stop(lambda _: None))
+            except StoreClosed:
+                return
+            self._writer.close()
+            join()
+        self._store.close()
+
+
+class Transaction:
+    """Inside `box.transaction()`: durable when the block ends, not before."""
+
+    def __init__(
+        self, machines: Machines, rules: Rules, transaction: StoreTransaction
+    ) -> None:
+        self._machines = machines
+        self._rules = rules
+        self._transaction = transaction
+
+    @property
+    def connection(self) -> Any:
+        """The driver's connection, for your own statements; do not commit on it."""
+        return self._transaction.connection
+
+    def start(self, message: Struct, *, message_id: str | None = None) -> Receipt:
+        """As `Box.start`, in this transaction."""
+        return self._tell(
+            lambda reply: self._machines.start(message, message_id, reply)
+        )
+
+    def send(
+        self,
+        machine: Machine[S, B, M, O, C],
+        id: str,
+        message: M,
+        *,
+        message_id: str | None = None,
+    ) -> Receipt:
+        """As `Box.send`, in this transaction."""
+        return self._tell(
+            lambda reply: self._machines.message(
+                machine, id, message, message_id, reply
+            )
+        )
+
+    def _tell(self, make: Callable[[Reply], Tell]) -> Receipt:
+        answers: list[object] = []
+        tell = make(answers.append)
+        desk = Desk(self._machines.codecs, self._rules)
+        result = self._transaction.run(_inside(desk, Batch(tells=[tell])))
+        for reply, answer in result.replies:
+            reply(answer)
+        return _given(answers[0])
+
+
+def _inside(desk: Desk, batch: Batch) -> Program[Result]:
+    now = yield from ask(Now())
+    return (yield from inside(desk, batch, now))
+
+
+def _instance(codec: Codec, id: str) -> Program[Any]:
+    rows = yield from ask(Load(codec.name, [id]))
+    if not rows:
+        return None
+    _, rev, phase, at, _, version, wake_at, parked, doc = rows[0]
+    if parked is not None:
+        raise InstanceParked(f"{codec.name} {id}: {parked}")
+    if version > codec.version:
+        raise NewerVersion(f"{codec.name} {id} has version {version}")
+    try:
+        state = codec.decode_state(doc)
+    except msgspec.MsgspecError as problem:
+        raise InstanceParked(
+            f"{codec.name} {id} does not decode: {problem}"
+        ) from problem
+    owed = yield from ask(OwedRows(codec.name, id))
+    wake = None if wake_at is None else Instant(wake_at)
+    return Instance(
+        id, phase, state, rev, Instant(at), wake, tuple(_owed(row) for row in owed)
+    )
+
+
+def _owed(row: OutboxRow) -> Owed:
+    _, _, ticket, command, key, claim, next_at, tries, _, parked, error, _, doc = row
+    return Owed(
+        ticket,
+        command,
+        key,
+        claim is not None,
+        tries,
+        None if next_at is None else Instant(next_at),
+        error,
+        parked,
+        doc,
+    )
+
+
+def _listed(row: InstanceRow) -> Listed:
+    id, rev, phase, at, _, _, wake_at, parked, _ = row
+    return Listed(
+        id,
+        phase,
+        rev,
+        Instant(at),
+        None if wake_at is None else Instant(wake_at),
+        parked,
+    )

@@ -1,0 +1,177 @@
+"""A machine as the interpreter holds it: its decoders, built once, and its names.
+
+The only module that knows msgspec's codecs.  Documents are JSON text with a fixed
+order of fields; a document that does not fit its type raises `WrongType`, one of
+more than 1 MiB `DocumentTooLarge`, here and nowhere later.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any, Final, Union, cast
+
+import msgspec
+from msgspec import Struct
+from msgspec.json import Decoder, Encoder
+from msgspec.structs import replace
+
+from .errors import DocumentTooLarge, UnknownMachine, WrongType
+from .key import key_text
+from .machine import CommandType, Due
+from .step import AnyMachine
+
+LARGEST: Final = 1 << 20
+LONGEST_ID: Final = 512
+_encode = Encoder(order="deterministic").encode
+_suspect: Final = re.compile(rb"\\u0000|[0-9]{19}").search
+
+
+def _leaves(value: object) -> Iterator[object]:
+    """All texts and numbers of a JSON value, names of fields included."""
+    match value:
+        case dict():
+            for name, inner in cast("dict[str, object]", value).items():
+                yield name
+                yield from _leaves(inner)
+        case list():
+            for inner in cast("list[object]", value):
+                yield from _leaves(inner)
+        case _:
+            yield value
+
+
+def _check(document: bytes) -> None:
+    """What JSON can say and a store cannot keep: U+0000, and more than 64 bits."""
+    for leaf in _leaves(msgspec.json.decode(document)):
+        if isinstance(leaf, str) and "\0" in leaf:
+            raise WrongType("a text holds the character U+0000")
+        if isinstance(leaf, int) and not -(1 << 63) <= leaf < 1 << 63:
+            raise WrongType(f"{leaf} is not a 64-bit integer")
+
+
+def text(value: object) -> str:
+    """The document of a state, message or command."""
+    try:
+        document = _encode(value)
+    except (UnicodeError, OverflowError, TypeError, ValueError) as problem:
+        raise WrongType(f"{type(value).__name__}: {problem}") from problem
+    if len(document) > LARGEST:
+        raise DocumentTooLarge(f"this {type(value).__name__} has {len(document)} bytes")
+    if _suspect(document) is not None:
+        _check(document)
+    return document.decode()
+
+
+def digest(kind: type[Struct], document: str) -> str:
+    """What tells one content from another under the same `message_id`."""
+    content = f"{kind.__name__}\n{document}".encode()
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+class Codec:
+    """What the interpreter needs of one machine at every step."""
+
+    __slots__ = (
+        "_commands",
+        "_messages",
+        "command_types",
+        "commands",
+        "decode_state",
+        "machine",
+        "name",
+        "phases",
+        "version",
+    )
+
+    def __init__(self, machine: AnyMachine) -> None:
+        self.machine = machine
+        self.name = machine.name
+        self.version = machine.version
+        self.decode_state = Decoder[Any](Union[machine.states]).decode  # noqa: UP007
+        self.phases: dict[type[Struct], str] = {
+            state: str(state.__struct_config__.tag) for state in machine.states
+        }
+        self.commands: dict[str, CommandType] = {
+            command.name: command for command in machine.commands
+        }
+        self.command_types: dict[type[Struct], CommandType] = {
+            command.struct: command for command in machine.commands
+        }
+        self._commands = {
+            command.name: Decoder(command.struct).decode for command in machine.commands
+        }
+        inbound = {machine.start_type, *machine.messages}
+        for command in machine.commands:
+            inbound.update(command.outcomes)
+        self._messages = {kind: Decoder[Any](kind).decode for kind in inbound}
+
+    def id_of(self, start: Struct) -> str:
+        """The id of the instance that this start message begins."""
+        return self.checked_id(
+            key_text(*(getattr(start, name) for name in self.machine.key))
+        )
+
+    def checked_id(self, id: str) -> str:
+        if not isinstance(cast("object", id), str) or not id:
+            raise WrongType(f"an id is a text of at least one character, not {id!r}")
+        try:
+            size = len(id.encode())
+        except UnicodeError as problem:
+            raise WrongType(f"the id {id!r}: {problem}") from problem
+        if "\0" in id:
+            raise WrongType("an id holds the character U+0000")
+        if size > LONGEST_ID:
+            raise WrongType(f"an id may have {LONGEST_ID} bytes, this one has {size}")
+        return id
+
+    def validated(self, message: Struct) -> tuple[Struct, str]:
+        """An equal message that keeps every declared type, and its document."""
+        decode = self._messages.get(type(message))
+        if decode is None:
+            raise UnknownMachine(f"{self.name} takes no {type(message).__name__}")
+        document = text(message)
+        try:
+            return decode(document), document
+        except msgspec.MsgspecError as problem:
+            raise WrongType(f"{type(message).__name__}: {problem}") from problem
+
+    def outcome(self, command: CommandType, answer: object) -> Struct | None:
+        """A handler's answer, checked against the outcomes of its command."""
+        if not command.outcomes:
+            if answer is None:
+                return None
+            raise WrongType(
+                f"{command.name} has no outcomes; its handler gave {answer!r}"
+            )
+        if type(answer) not in command.outcomes:
+            expected = ", ".join(outcome.__name__ for outcome in command.outcomes)
+            raise WrongType(
+                f"{command.name} is answered by {expected}; not by {answer!r}"
+            )
+        return self.validated(cast("Struct", answer))[0]
+
+    def command(self, name: str, document: str) -> Struct:
+        """A stored command, decoded; raises `msgspec.MsgspecError`."""
+        return self._commands[name](document)
+
+    def journaled(self, document: str) -> Struct:
+        """A message of the journal, decoded."""
+        tag = cast("dict[str, object]", msgspec.json.decode(document))["type"]
+        if tag == Due.__name__:
+            return msgspec.json.decode(document, type=Due)
+        for kind, decode in self._messages.items():
+            if kind.__struct_config__.tag == tag:
+                return decode(document)
+        raise UnknownMachine(f"{self.name} takes no {tag}")
+
+
+def stamped(message: Struct, at: int) -> Struct:
+    """The message with the logical time at which it is reduced."""
+    return replace(message, at=at)
+
+
+def answered(outcome: Struct, at: int, ticket: int) -> Struct:
+    """The outcome with its time and the ticket of the issue that it answers."""
+    return replace(outcome, at=at, ticket=ticket)

@@ -1,0 +1,81 @@
+"""Everything the interpreter raises: one root, and for each error what to do.
+
+A sender hears `SendError`s; opening a store raises `StoreRefused`; the rest tells
+of a store that failed or a process that was stopped.  The text of an error is its
+docstring, followed by the particulars.
+"""
+
+from __future__ import annotations
+
+
+class DeedboxError(Exception):
+    """Something in deedbox went wrong."""
+
+    def __str__(self) -> str:
+        particulars = super().__str__()
+        said = (type(self).__doc__ or "").split("\n", 1)[0]
+        return f"{said} {particulars}".rstrip()
+
+
+class SendError(DeedboxError):
+    """The message was not applied, and nothing of the instance has changed."""
+
+
+class Rejected(SendError):
+    """The spec rejects this message in the phase that the instance is in."""
+
+
+class UnknownInstance(SendError):
+    """There is no such instance: it was never started, or was removed after its end."""
+
+
+class UnknownMachine(SendError):
+    """This machine, or this type of message, is not among those that were opened."""
+
+
+class WrongType(SendError):
+    """A value does not fit its declared type."""
+
+
+class DocumentTooLarge(SendError):
+    """A stored document may have at most 1 MiB."""
+
+
+class InstanceParked(SendError):
+    """The stored row cannot be used as it is; it was parked, and is kept as it was."""
+
+
+class NewerVersion(SendError):
+    """The stored row was written by a newer version of this machine."""
+
+
+class MessageIdReused(SendError):
+    """This message_id was already used for a message with other content."""
+
+
+class ReducerFailed(SendError):
+    """The reducer raised on this message; this is a bug of the machine or of deedbox."""
+
+
+class StoreError(DeedboxError):
+    """The store could not do what it was asked."""
+
+
+class StoreRefused(StoreError):
+    """This store cannot be opened; it was left untouched."""
+
+
+class StoreFailed(StoreError):
+    """The transaction failed and was rolled back; the store is as it was before."""
+
+
+class StoreClosed(StoreError):
+    """The box is closed, or is being closed."""
+
+
+class MissingHandlers(DeedboxError):
+    """A worker needs one method for each command of the machines that it serves."""
+
+
+class MisplacedCall(DeedboxError):
+    """This call cannot be made from here."""

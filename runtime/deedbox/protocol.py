@@ -1,0 +1,762 @@
+"""The write transaction: every change of a store is made here, by one generator.
+
+A batch of items goes in; operations come out, in one order: begin, fence, due, load,
+take, reduce over an overlay, then save, withdraw, owe, journal, remember, claim,
+commit.  The rule that keeps it right (R1): what follows from a batch (answers to
+senders, handlers to start) is *returned*, after the commit; nothing acts before.
+
+It knows no store, no thread, no loop, no clock but the one the fence answers with.
+It holds no state between batches (R2): the caller applies the result to its `Desk`.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+import msgspec
+from msgspec import Struct, field
+
+from . import failpoints
+from .codec import Codec, answered, stamped, text
+from .errors import (
+    InstanceParked,
+    MessageIdReused,
+    NewerVersion,
+    ReducerFailed,
+    Rejected,
+    SendError,
+    UnknownInstance,
+)
+from .machine import CommandType, Due, Refused
+from .operations import (
+    Begin,
+    Behind,
+    Claim,
+    Commit,
+    CommitUnknown,
+    Conflict,
+    Fence,
+    InboxRow,
+    InstanceRow,
+    Journal,
+    JournalRow,
+    Key,
+    ListDue,
+    Load,
+    Look,
+    Mark,
+    Name,
+    Outlook,
+    Owe,
+    Owing,
+    Park,
+    Postpone,
+    Program,
+    Reap,
+    Redrive,
+    Remember,
+    Remove,
+    Rollback,
+    Save,
+    Seen,
+    Settle,
+    Take,
+    Trim,
+    Withdraw,
+    ask,
+)
+from .step import Step, step
+from .values import HOUR, Receipt, Rules
+
+DUE_PAGE: Final = 512
+BASE_EVERY: Final = 256
+FIRINGS: Final = 64
+"""So many deadlines of one instance fire in one batch; what is left waits for the next."""
+REDUCING: Final = 20
+"""Milliseconds of reducing after which the rest of the messages wait a batch."""
+
+Answer: TypeAlias = Receipt | SendError | int
+Reply: TypeAlias = Callable[[object], None]
+
+
+class Tell(Struct):
+    """A message, or a start, from outside; already validated."""
+
+    codec: Codec
+    id: str
+    message: Struct
+    starts: bool
+    message_id: str | None
+    digest: str
+    reply: Reply
+
+
+class Answered(Struct):
+    """A handler answered; `outcome` is None for a command that has none."""
+
+    key: Key
+    outcome: Struct | None
+
+
+class Raised(Struct):
+    """A handler raised, ran over its limit, or cannot be called."""
+
+    key: Key
+    error: str
+    park: str | None = None
+
+
+class Redriven(Struct):
+    """A person lets go of what is parked of an instance."""
+
+    codec: Codec
+    id: str
+    reply: Reply
+
+
+class Watch(Struct):
+    """Somebody waits for an instance to be in one of these phases."""
+
+    codec: Codec
+    id: str
+    phases: frozenset[str]
+    reply: Reply
+
+
+Item: TypeAlias = Tell | Answered | Raised | Redriven | Watch
+
+
+class Held(Struct):
+    """An outbox row claimed by this process."""
+
+    key: Key
+    codec: Codec
+    type: CommandType
+    command: Struct
+    tries: int
+
+
+class Batch(Struct):
+    """What one transaction shall do."""
+
+    tells: list[Tell] = field(default_factory=list[Tell])
+    answers: list[Answered] = field(default_factory=list[Answered])
+    raised: list[Raised] = field(default_factory=list[Raised])
+    redriven: list[Redriven] = field(default_factory=list[Redriven])
+    watches: list[Watch] = field(default_factory=list[Watch])
+    marks: list[Key] = field(default_factory=list[Key])
+    due: list[Codec] = field(default_factory=list[Codec])
+    reap: bool = False
+    look: bool = False
+
+
+class Desk(Struct):
+    """What this process holds, as of its last commit.
+
+    `room`: the free places of each command that has a handler here.  `backlog`: the
+    commands of which unclaimed rows may be due.
+    """
+
+    codecs: dict[str, Codec]
+    rules: Rules
+    epoch: int = 0
+    batch: int = 0
+    held: dict[Key, Held] = field(default_factory=dict[Key, Held])
+    room: dict[Name, int] = field(default_factory=dict[Name, int])
+    backlog: set[Name] = field(default_factory=set[Name])
+
+
+class Live(Struct):
+    """An instance inside the transaction: as stored, then as reduced so far."""
+
+    codec: Codec
+    id: str
+    state: Struct | None = None
+    rev: int = 0
+    stored_rev: int = 0
+    at: int = 0
+    born: int = 0
+    version: int = 0
+    wake_at: int | None = None
+    doc: str = ""
+    dirty: bool = False
+    refusal: SendError | None = None
+
+    @property
+    def phase(self) -> str:
+        return "" if self.state is None else self.codec.phases[type(self.state)]
+
+    def receipt(self, answer: str) -> Receipt:
+        return Receipt(self.rev, self.phase, answer)  # type: ignore[arg-type]
+
+
+class Result(Struct):
+    """What follows from a committed batch."""
+
+    now: int
+    room: dict[Name, int]
+    backlog: set[Name]
+    replies: list[tuple[Reply, object]] = field(
+        default_factory=list[tuple[Reply, object]]
+    )
+    started: list[Held] = field(default_factory=list[Held])
+    marked: list[Key] = field(default_factory=list[Key])
+    ended: dict[Key, Held] = field(default_factory=dict[Key, Held])
+    deferred: list[Tell] = field(default_factory=list[Tell])
+    live: dict[Name, Live] = field(default_factory=dict[Name, Live])
+    wakes: dict[str, int] = field(default_factory=dict[str, int])
+    next_at: int | None = None
+    more_due: list[Codec] = field(default_factory=list[Codec])
+    outlook: Outlook | None = None
+    counts: Counter[str] = field(default_factory=Counter[str])
+    steps: int = 0
+
+
+class Fenced(Exception):
+    """This process was declared dead; what it held is somebody else's now."""
+
+
+class Poisoned(Exception):
+    """The reducer raised on the answer of this row: the batch again, without it."""
+
+    def __init__(self, key: Key, reason: str) -> None:
+        super().__init__(key, reason)
+        self.key = key
+        self.reason = reason
+
+
+def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[Result]:
+    """One batch, from begin to commit; `spent` tells the milliseconds since its start."""
+    yield from ask(Begin())
+    now = yield from ask(Fence(desk.epoch, desk.batch, desk.rules.lease))
+    if now is None:
+        raise Fenced
+    if batch.reap:
+        yield from ask(Reap(desk.epoch, now, desk.rules.deliveries))
+    work = Work(desk, batch, now)
+    yield from work.load()
+    yield from work.take()
+    yield from work.postpone()
+    yield from work.reduce(spent)
+    yield from work.write()
+    yield from work.claim()
+    if batch.due or batch.look or batch.reap:
+        yield from work.look()
+    try:
+        yield from ask(Commit())
+    except CommitUnknown:
+        yield from ask(Rollback())
+        last = yield from ask(Settle(desk.epoch))
+        if last is None:
+            raise Fenced from None
+        if last == desk.batch:
+            raise Conflict("the commit was not made") from None
+    return work.result
+
+
+def inside(desk: Desk, batch: Batch, now: int) -> Program[Result]:
+    """The same steps in a transaction of the caller's, who commits it."""
+    work = Work(desk, batch, now)
+    yield from work.load()
+    yield from work.reduce(lambda: 0)
+    yield from work.write()
+    return work.result
+
+
+def ladder(rules: Rules, tries: int) -> int:
+    """How long a row waits after its n-th delivery failed."""
+    return min(rules.first_delay << min(tries - 1, 20), rules.longest_delay)
+
+
+class Work:
+    """The overlay of one transaction, and the rows it will write."""
+
+    def __init__(self, desk: Desk, batch: Batch, now: int) -> None:
+        self.desk = desk
+        self.batch = batch
+        self.now = now
+        self.result = Result(now, dict(desk.room), set(desk.backlog))
+        self.live = self.result.live
+        self.due: list[Live] = []
+        self.seen: dict[tuple[str, str, str], tuple[str, Answer]] = {}
+        self.taken: list[tuple[Answered, Live | None]] = []
+        self.owed: dict[Key, tuple[CommandType, Struct, str, int]] = {}
+        self.withdrawn: list[Key] = []
+        self.journal: list[JournalRow] = []
+        self.inbox: list[InboxRow] = []
+        self.parks: dict[str, list[tuple[str, str]]] = {}
+        self.removals: dict[str, list[tuple[str, int]]] = {}
+        self.trims: list[tuple[str, str, int, int]] = []
+        self.postponed: list[tuple[Key, str, int, str | None]] = []
+
+    # -- what is there
+
+    def load(self) -> Program[None]:
+        """Due instances, then those that the items name, then what is remembered."""
+        batch, live = self.batch, self.live
+        for codec in batch.due:
+            rows = yield from ask(
+                ListDue(codec.name, codec.version, self.now, DUE_PAGE + 1)
+            )
+            if len(rows) > DUE_PAGE:
+                self.result.more_due.append(codec)
+            for row in rows[:DUE_PAGE]:
+                one = live[codec.name, row[0]] = self.read(codec, row)
+                self.due.append(one)
+        wanted: dict[str, list[str]] = {}
+        messages: list[tuple[str, str, str]] = []
+        for tell in batch.tells:
+            name = tell.codec.name
+            self.want(wanted, tell.codec, tell.id)
+            if tell.message_id is not None:
+                messages.append((name, tell.id, tell.message_id))
+        for answer in batch.answers:
+            if answer.outcome is not None and answer.key in self.desk.held:
+                machine, id, _ = answer.key
+                self.want(wanted, self.desk.codecs[machine], id)
+        for watch in batch.watches:
+            self.want(wanted, watch.codec, watch.id)
+        for machine, ids in wanted.items():
+            codec = self.desk.codecs[machine]
+            ids.sort()
+            for row in (yield from ask(Load(machine, ids))):
+                live[machine, row[0]] = self.read(codec, row)
+        if messages:
+            for machine, id, message_id, digest, _, said in (
+                yield from ask(Seen(messages))
+            ):
+                self.seen[machine, id, message_id] = digest, recalled(said)
+
+    def want(self, wanted: dict[str, list[str]], codec: Codec, id: str) -> None:
+        name = codec.name, id
+        if name not in self.live:
+            self.live[name] = Live(codec, id)
+            wanted.setdefault(codec.name, []).append(id)
+
+    def read(self, codec: Codec, row: InstanceRow) -> Live:
+        """A row as it stands; one that cannot be read is parked (R11)."""
+        id, rev, phase, at, born, version, wake_at, parked, doc = row
+        one = Live(codec, id, None, rev, rev, at, born, version, wake_at, doc)
+        if parked is not None:
+            one.refusal = InstanceParked(f"{codec.name} {id}: {parked}")
+        elif version > codec.version:
+            one.refusal = NewerVersion(
+                f"{codec.name} {id} has version {version}, this is {codec.version}"
+            )
+        else:
+            try:
+                one.state = codec.decode_state(doc)
+                if one.phase != phase:
+                    raise msgspec.ValidationError(
+                        f"the document is a {one.phase}, the column says {phase}"
+                    )
+            except (msgspec.MsgspecError, UnicodeError) as problem:
+                self.park(one, f"does not decode: {problem}")
+        return one
+
+    def park(self, one: Live, reason: str) -> None:
+        one.refusal = InstanceParked(f"{one.codec.name} {one.id}: {reason}")
+        self.parks.setdefault(one.codec.name, []).append((one.id, reason))
+        self.result.counts["instances parked"] += 1
+
+    # -- what was handed out
+
+    def take(self) -> Program[None]:
+        """Remove the rows that were answered, as far as the claim is still ours (R5)."""
+        held, keys, known = self.desk.held, [], []
+        for answer in self.batch.answers:
+            key = answer.key
+            if key not in held:
+                self.result.counts["late"] += 1
+                continue
+            one = None if answer.outcome is None else self.live[key[0], key[1]]
+            if one is not None and one.refusal is not None:
+                self.give_back(key, str(one.refusal), str(one.refusal))
+                continue
+            keys.append(key)
+            known.append((answer, one))
+        if not keys:
+            return
+        taken = yield from ask(Take(self.desk.epoch, keys))
+        for answer, one in known:
+            self.end(answer.key)
+            if answer.key in taken:
+                self.taken.append((answer, one))
+            else:
+                self.result.counts["late"] += 1
+
+    def end(self, key: Key) -> None:
+        """A row that was held is so no longer: its place is free."""
+        held = self.desk.held.get(key)
+        if held is not None and key not in self.result.ended:
+            self.result.ended[key] = held
+            self.result.room[held.codec.name, held.type.name] += 1
+            if not held.type.outcomes:
+                self.result.backlog.add((held.codec.name, held.type.name))
+
+    def postpone(self) -> Program[None]:
+        """Rows whose handler raised go back, on the ladder or to the side (R6)."""
+        for raised in self.batch.raised:
+            if raised.key in self.desk.held:
+                self.give_back(raised.key, raised.error, raised.park)
+        if self.postponed:
+            yield from ask(Postpone(self.desk.epoch, self.postponed))
+        if self.batch.marks:
+            marked = yield from ask(Mark(self.desk.epoch, self.batch.marks))
+            self.result.marked = [key for key in self.batch.marks if key in marked]
+        for redriven in self.batch.redriven:
+            count = yield from ask(Redrive(redriven.codec.name, redriven.id, self.now))
+            self.result.replies.append((redriven.reply, count))
+
+    def give_back(self, key: Key, error: str, park: str | None) -> None:
+        held, rules = self.desk.held[key], self.desk.rules
+        if (
+            park is None
+            and held.tries >= rules.deliveries
+            and not held.type.unrepeatable
+        ):
+            park = f"no answer in {held.tries} deliveries"
+        next_at = self.now + ladder(rules, held.tries)
+        self.postponed.append((key, error, next_at, park))
+        self.end(key)
+        self.result.counts["raised" if park is None else "commands parked"] += 1
+        if park is None:
+            self.soon(next_at)
+
+    def soon(self, next_at: int) -> None:
+        known = self.result.next_at
+        self.result.next_at = next_at if known is None else min(known, next_at)
+
+    # -- the reducer
+
+    def reduce(self, spent: Callable[[], int]) -> Program[None]:
+        """Answers, then deadlines, then messages: each instance sees them in this order."""
+        for answer, one in self.taken:
+            self.answer(answer, one)
+        if self.due:
+            yield from self.wake()
+        reply = self.result.replies.append
+        for number, tell in enumerate(self.batch.tells):
+            if number % 32 == 31 and spent() > REDUCING:
+                self.result.deferred = self.batch.tells[number:]
+                break
+            try:
+                reply((tell.reply, self.tell(tell)))
+            except SendError as refusal:
+                if isinstance(refusal, Rejected):
+                    self.remember(tell, refusal)
+                self.result.counts["rejected"] += 1
+                reply((tell.reply, refusal))
+
+    def answer(self, answer: Answered, one: Live | None) -> None:
+        """An outcome whose row was just taken; a reducer that fails on it poisons it."""
+        if one is None or answer.outcome is None:
+            self.result.counts["handled"] += 1
+            return
+        if one.state is None:
+            self.result.counts["late"] += 1
+            return
+        ticket = answer.key[2]
+        try:
+            at = max(one.at, self.now)
+            result = self.advance(one, answered(answer.outcome, at, ticket), at)
+            if (
+                isinstance(result, Refused)
+                and one.codec.machine.awaited(one.state) == ticket
+            ):
+                raise ValueError(f"the awaited answer is refused: {result.text}")
+        except Exception as problem:
+            raise Poisoned(answer.key, failure(problem)) from problem
+        late = isinstance(result, Refused)
+        self.result.counts["late" if late else "handled"] += 1
+
+    def wake(self) -> Program[None]:
+        """Fire what is due; a finished instance that is due is removed (R18)."""
+        ended: dict[str, list[Live]] = {}
+        for one in self.due:
+            if one.state is None:
+                continue
+            if type(one.state) not in one.codec.machine.finals:
+                self.fire(one)
+            elif one.wake_at is not None and one.wake_at <= self.now and not one.dirty:
+                ended.setdefault(one.codec.name, []).append(one)
+        for machine, ones in ended.items():
+            owing = yield from ask(Owing(machine, [one.id for one in ones]))
+            for one in ones:
+                if one.id in owing:
+                    one.wake_at, one.dirty = self.now + HOUR, True
+                else:
+                    gone = self.removals.setdefault(machine, [])
+                    gone.append((one.id, one.stored_rev))
+                    self.live[machine, one.id] = Live(one.codec, one.id)
+                    self.result.counts["removed"] += 1
+
+    def fire(self, one: Live) -> None:
+        """All deadlines that are due at the instance's own time, earliest first."""
+        wake, at = one.codec.machine.wake, max(one.at, self.now)
+        for _ in range(FIRINGS):
+            if one.state is None or one.refusal is not None:
+                return
+            due = wake(one.state)
+            if due is None or due > at:
+                return
+            try:
+                result = self.advance(one, Due(at), at)  # type: ignore[arg-type]
+            except Exception as problem:
+                self.park(one, f"the reducer raised on a deadline\n{failure(problem)}")
+                return
+            if isinstance(result, Refused) or not result.changed:
+                self.park(one, f"a deadline of {due} is due and changes nothing")
+                return
+
+    def tell(self, tell: Tell) -> Receipt:
+        one = self.live[tell.codec.name, tell.id]
+        if tell.message_id is not None:
+            known = self.seen.get((tell.codec.name, tell.id, tell.message_id))
+            if known is not None:
+                digest, answer = known
+                if digest != tell.digest:
+                    raise MessageIdReused(f"{tell.message_id} for {tell.id}")
+                if isinstance(answer, Receipt):
+                    return answer
+                raise answer  # type: ignore[misc]
+        if one.state is not None and one.refusal is None:
+            self.fire(one)
+        if one.refusal is not None:
+            raise one.refusal
+        if one.state is None and not tell.starts:
+            raise UnknownInstance(f"{tell.codec.name} {tell.id}")
+        at = max(one.at, self.now)
+        try:
+            result = self.advance(one, stamped(tell.message, at), at)
+        except SendError:
+            raise
+        except Exception as problem:
+            what = f"{type(tell.message).__name__} to {tell.codec.name} {tell.id}"
+            raise ReducerFailed(f"{what}\n{failure(problem)}") from problem
+        if isinstance(result, Step):
+            receipt = one.receipt("applied")
+            self.result.counts["handled"] += 1
+        elif result.kind == "rejected":
+            raise Rejected(f"{one.phase} {tell.id}: {result.text}")
+        else:
+            receipt = one.receipt("kept" if result.kind == "kept" else "ignored")
+            self.result.counts["ignored"] += 1
+        self.remember(tell, receipt)
+        return receipt
+
+    def remember(self, tell: Tell, answer: Receipt | Rejected) -> None:
+        """The first answer to a `message_id` is the answer (R14)."""
+        if tell.message_id is None:
+            return
+        name = (tell.codec.name, tell.id, tell.message_id)
+        if name not in self.seen:
+            self.seen[name] = tell.digest, answer
+            self.inbox.append((*name, tell.digest, self.now, recorded(answer)))
+
+    def advance(
+        self, one: Live, message: Struct, at: int
+    ) -> Step[Struct, Struct] | Refused:
+        """One step over the overlay.  Whatever can fail is done before the first change."""
+        codec, machine, id = one.codec, one.codec.machine, one.id
+        result: Step[Struct, Struct] | Refused = step(machine, one.state, message)
+        if isinstance(result, Refused) or not result.changed:
+            return result
+        doc, said = text(result.state), text(message)
+        owed = [
+            (codec.command_types[type(command)], command, text(command))
+            for command in result.owed
+        ]
+        name, version, rev = codec.name, codec.version, one.rev + 1
+        self.journal.append((name, id, rev, at, "step", version, said))
+        if rev % BASE_EVERY == 0 or (one.version != version and one.rev > 0):
+            rules = self.desk.rules
+            self.journal.append((name, id, rev, at, "base", version, doc))
+            self.trims.append((name, id, rev - rules.history, at - rules.remember))
+        if result.withdrawn is not None:
+            key = (name, id, result.withdrawn)
+            if self.owed.pop(key, None) is None:
+                self.withdrawn.append(key)
+                self.end(key)
+            self.result.counts["withdrawn"] += 1
+        for type_, command, document in owed:
+            ticket: int = command.ticket  # type: ignore[attr-defined]
+            self.owed[name, id, ticket] = type_, command, document, version
+        if one.state is None:
+            one.born = at
+        one.state, one.doc, one.rev, one.at, one.version, one.dirty = (
+            result.state,
+            doc,
+            rev,
+            at,
+            version,
+            True,
+        )
+        one.wake_at = result.wake
+        if type(result.state) in machine.finals:
+            keep = self.desk.rules.keep
+            one.wake_at = None if keep is None else at + keep
+        return result
+
+    # -- what is written
+
+    def write(self) -> Program[None]:
+        """The rows of all steps: a handful of statements, whatever the size (R1)."""
+        inserts: dict[str, list[InstanceRow]] = {}
+        updates: dict[str, list[tuple[InstanceRow, int]]] = {}
+        for (machine, id), one in self.live.items():
+            if not one.dirty:
+                continue
+            row: InstanceRow = (
+                id,
+                one.rev,
+                one.phase,
+                one.at,
+                one.born,
+                one.version,
+                one.wake_at,
+                None,
+                one.doc,
+            )
+            if one.stored_rev == 0:
+                inserts.setdefault(machine, []).append(row)
+            else:
+                updates.setdefault(machine, []).append((row, one.stored_rev))
+            if one.wake_at is not None:
+                known = self.result.wakes.get(machine)
+                if known is None or one.wake_at < known:
+                    self.result.wakes[machine] = one.wake_at
+        self.result.steps = len(self.journal)
+        if self.journal:
+            failpoints.hit("before_save")
+        if self.due:
+            failpoints.hit("wake_before_save")
+        for machine, gone in self.removals.items():
+            yield from ask(Remove(machine, gone))
+        for machine in inserts.keys() | updates.keys():
+            yield from ask(
+                Save(machine, inserts.get(machine, []), updates.get(machine, []))
+            )
+        for machine, parks in self.parks.items():
+            yield from ask(Park(machine, parks))
+        if self.withdrawn:
+            yield from ask(Withdraw(self.withdrawn))
+        if self.owed:
+            yield from self.owe()
+        if self.journal:
+            yield from ask(Journal(self.journal))
+        if self.trims:
+            yield from ask(Trim(self.trims))
+        if self.inbox:
+            yield from ask(Remember(self.inbox))
+
+    def owe(self) -> Program[None]:
+        """New commands: held at once when there is room here and none waits before them."""
+        room, backlog = self.result.room, self.result.backlog
+        desk, rows = self.desk, []
+        alone = [
+            (machine, id, type_.name)
+            for (machine, id, _), (type_, *_) in self.owed.items()
+            if not type_.outcomes
+        ]
+        behind = (
+            (yield from ask(Behind(alone))) if alone else set[tuple[str, str, str]]()
+        )
+        for key, (type_, command, document, version) in self.owed.items():
+            machine, id, ticket = key
+            name = machine, type_.name
+            blocked = False
+            if not type_.outcomes:
+                blocked = (machine, id, type_.name) in behind
+                behind.add((machine, id, type_.name))
+            claimed = not blocked and name not in backlog and room.get(name, 0) > 0
+            if claimed:
+                room[name] -= 1
+                held = Held(key, desk.codecs[machine], type_, command, 1)
+                self.result.started.append(held)
+            elif name in room and not blocked:
+                backlog.add(name)
+            rows.append(
+                (
+                    machine,
+                    id,
+                    ticket,
+                    type_.name,
+                    command.idempotency_key,  # type: ignore[attr-defined]
+                    desk.epoch if claimed else None,
+                    None if claimed else self.now,
+                    1 if claimed else 0,
+                    0,
+                    None,
+                    None,
+                    version,
+                    document,
+                )
+            )
+        yield from ask(Owe(rows))
+
+    def claim(self) -> Program[None]:
+        """Take up waiting rows, as many as there is room for, the longest due first."""
+        room, codecs = self.result.room, self.desk.codecs
+        wants = [
+            (machine, command, codecs[machine].version, room[machine, command])
+            for machine, command in sorted(self.result.backlog)
+            if room.get((machine, command), 0) > 0
+        ]
+        if not wants:
+            return
+        rows = yield from ask(Claim(self.desk.epoch, self.now, wants))
+        broken: list[tuple[Key, str, int, str | None]] = []
+        got: Counter[Name] = Counter()
+        for machine, id, ticket, name, _, _, _, tries, _, _, _, _, document in rows:
+            key, codec = (machine, id, ticket), codecs[machine]
+            got[machine, name] += 1
+            try:
+                command = codec.command(name, document)
+            except msgspec.MsgspecError as problem:
+                reason = f"does not decode: {problem}"
+                broken.append((key, reason, self.now, reason))
+                self.result.counts["commands parked"] += 1
+                continue
+            room[machine, name] -= 1
+            held = Held(key, codec, codec.commands[name], command, tries)
+            self.result.started.append(held)
+        for machine, name, _, limit in wants:
+            if got[machine, name] < limit:
+                self.result.backlog.discard((machine, name))
+        if broken:
+            yield from ask(Postpone(self.desk.epoch, broken))
+
+    def look(self) -> Program[None]:
+        """What will come due next, of all that is stored."""
+        machines = [(codec.name, codec.version) for codec in self.desk.codecs.values()]
+        self.result.outlook = yield from ask(Look(self.desk.epoch, self.now, machines))
+
+
+def failure(problem: BaseException) -> str:
+    """A traceback as it is stored: its end, which says most."""
+    return "".join(traceback.format_exception(problem))[-4000:]
+
+
+class Recorded(Struct, frozen=True):
+    """An answer in the inbox: a receipt, or the text of a refusal."""
+
+    receipt: Receipt | None = None
+    rejected: str | None = None
+
+
+_recall = msgspec.json.Decoder(Recorded).decode
+
+
+def recorded(answer: Receipt | Rejected) -> str:
+    if isinstance(answer, Receipt):
+        return text(Recorded(receipt=answer))
+    return text(Recorded(rejected=str(answer.args[0])))
+
+
+def recalled(said: str) -> Answer:
+    known = _recall(said)
+    return known.receipt or Rejected(known.rejected or "")

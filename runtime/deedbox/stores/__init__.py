@@ -1,0 +1,1 @@
+"""The stores: each is a table from operation to what it does, and decides nothing."""
