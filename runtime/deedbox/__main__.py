@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points, version
 from typing import Final, Protocol, TypeAlias
 
@@ -29,7 +29,7 @@ class Commands(Protocol):
     ) -> argparse.ArgumentParser: ...
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="deedbox", description="Durable machines, written down."
     )
@@ -38,9 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_demo(commands)
-    for extra in entry_points(group="deedbox.commands"):
-        add_extra(commands, extra)
-    parsed, rest = parser.parse_known_args(arguments)
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] != ["demo"]:  # a run-time command does not load the compiler
+        for extra in entry_points(group="deedbox.commands"):
+            add_extra(commands, extra)
+    parsed, rest = parser.parse_known_args(words)
     run: Run = parsed.run
     if rest and run is not missing:
         parser.error(f"not understood: {' '.join(rest)}")
