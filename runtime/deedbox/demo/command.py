@@ -15,11 +15,14 @@ from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Final
 
+import deedbox
+
 from .account import NoAnswer
 from .ledger import accounts, as_told, table
+from .orders import order
 from .picture import PlainView, View
 from .stage import Files, Stage
-from .story import CHARACTER, Story, Stuck
+from .story import CHARACTER, TITLES, Story, Stuck
 
 OPENING: Final = """\
 One shop, twice. Lane A keeps its retries in memory and a status row in a table;
@@ -46,9 +49,13 @@ def demo(*, plain: bool) -> int:
 
 
 def perform(files: Files, *, plain: bool) -> int:
-    with Stage(files, CHARACTER) as stage, view(plain=plain) as shown:
+    with (
+        Stage(files, CHARACTER) as stage,
+        deedbox.open(files.argument("B"), [order.machine]) as box,
+        view(plain=plain) as shown,
+    ):
         stage.start_processor()
-        last = Story(stage, shown).tell()
+        last = Story(stage, box, shown).tell()
     found = accounts(files.ledger, last.lanes)
     print("", *table(files.ledger, found), "", sep="\n")
     if not as_told(found):
@@ -61,7 +68,7 @@ def perform(files: Files, *, plain: bool) -> int:
 def view(*, plain: bool) -> AbstractContextManager[View]:
     """The live view needs a terminal and rich; else lines."""
     if plain or not sys.stdout.isatty() or find_spec("rich") is None:
-        return nullcontext(PlainView())
+        return nullcontext(PlainView(TITLES))
     from .live import LiveView
 
     return LiveView()

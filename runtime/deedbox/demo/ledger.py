@@ -46,9 +46,11 @@ class Account:
             case "Refunded" | "refunded", 1, 1:
                 return "paid once, paid back once"
             case _, 0, 0:
-                return "nobody will try again"
+                return "ordered, and nobody tries again"
             case _, charges, 0:
-                return f"{charges * self.amount / 100:.2f} gone, nobody pays it back"
+                return (
+                    f"{charges * self.amount / 100:.2f} gone, and nobody pays it back"
+                )
             case _, charges, refunds:
                 return f"{charges} charges, {refunds} refunds"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import TracebackType
+from typing import Final
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -12,7 +13,8 @@ from rich.text import Text
 
 from .picture import Lane, Picture
 
-HEIGHT = 5
+HEIGHT: Final = 4
+"""Two orders, and the frame."""
 
 
 class LiveView:

@@ -6,7 +6,7 @@ A view is a function of pictures.  Nothing here looks into a worker process.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,21 +58,17 @@ class View(Protocol):
         ...
 
 
-WIDTH = 38
+WIDTH: Final = 38
 
 
 class PlainView:
     """Lines for logs: one for each change of a stored row, one for each event."""
 
-    def __init__(self) -> None:
+    def __init__(self, titles: tuple[str, str]) -> None:
         self._seen: dict[tuple[int, str], Row] = {}
-        self._begun = False
+        print(f"{'':9}{titles[0]:{WIDTH}}{titles[1]}", flush=True)
 
     def show(self, picture: Picture, /) -> None:
-        if not self._begun:
-            self._begun = True
-            a, b = (lane.title for lane in picture.lanes)
-            print(f"{'':9}{a:{WIDTH}}{b}", flush=True)
         orders = dict.fromkeys(row.order for lane in picture.lanes for row in lane.rows)
         for name in orders:
             cells = [

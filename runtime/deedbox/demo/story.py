@@ -28,10 +28,10 @@ CHARACTER: Final = Character(
     declines={"mug": 3}, sold_out=frozenset({"lamp"}), hold_refunds=True
 )
 PATIENCE: Final = 20.0
-TITLES: Final = {
-    "A": "A: ladder in memory, a status row",
-    "B": "B: ladder written down, orders.deed",
-}
+TITLES: Final = (
+    "A: ladder in memory, a status row",
+    "B: ladder written down, orders.deed",
+)
 
 
 class Stuck(Exception):
@@ -41,11 +41,11 @@ class Stuck(Exception):
 class Story:
     """One telling of it."""
 
-    def __init__(self, stage: Stage, view: View) -> None:
+    def __init__(self, stage: Stage, box: deedbox.Box, view: View) -> None:
         self._stage = stage
+        self._box = box
         self._view = view
         self._began = milliseconds()
-        self._box = deedbox.open(stage.files.argument("B"), [order.machine])
         self._placed: list[str] = []
         connect(stage.files.status).close()
 
@@ -116,8 +116,11 @@ class Story:
         self._view.say(self._picture(), text)
 
     def _picture(self) -> Picture:
-        rows = {"A": self._memory_rows(), "B": self._written_rows()}
-        a, b = (Lane(TITLES[name], self._stage.pid(name), rows[name]) for name in LANES)
+        rows = self._memory_rows(), self._written_rows()
+        a, b = (
+            Lane(title, self._stage.pid(name), found)
+            for title, name, found in zip(TITLES, LANES, rows, strict=True)
+        )
         return Picture(self._began, milliseconds(), (a, b))
 
     def _memory_rows(self) -> tuple[Row, ...]:
