@@ -1,0 +1,295 @@
+"""The explored form: a concrete instance without what nobody can tell apart.
+
+Data by classes (`domain`), instants by the order of points (`points`), and identity by
+role: tickets and deeds are renumbered in their order, one after the other, and what
+nothing refers to any more is forgotten.  Pure, and idempotent: the explored form of an
+explored form is itself, so real code runs on it, and real instances can be held
+against the explored set (`explored_state`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Final, Literal, TypeAlias, cast
+
+from deedbox.key import key_text
+from deedbox_dsl import core
+from deedbox_dsl.types import Base, Declared, ListOf, RecordType, Type
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
+
+from .domain import EPOCH, bare, bounds, is_instant, is_int
+from .model import Model
+from .points import ranked
+
+VOID: Final = "void"
+BORN: Final = "born"
+Fate: TypeAlias = Struct | Literal["void"] | None
+
+
+class Row(Enum):
+    """The outbox row of the awaited issue.
+
+    `OUT`: handed out.  `SPENT`: handed out once and never again (`unrepeatable`).
+    """
+
+    NONE = "-"
+    OWED = "owed"
+    OUT = "handed out"
+    SPENT = "handed out, never again"
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What the far side knows of one key: undecided (None), its answer, or void.
+
+    `loose`: a hand-out of it is still on its way, and nobody waits for it.
+    """
+
+    number: int
+    command: Struct
+    fate: Fate = None
+    loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """One instance, its owed row, and what the far side knows of it.
+
+    `counts` and `stale` follow `Model.counted`: deeds ended so, and deeds forgotten by
+    everybody but a hand-out on its way; 2 is more.  `asked`: commands of which an issue
+    is no longer awaited, so that a late answer may come.
+    """
+
+    state: Struct | None = None
+    row: Row = Row.NONE
+    deeds: tuple[Deed, ...] = ()
+    counts: tuple[int, ...] = ()
+    stale: tuple[int, ...] = ()
+    asked: frozenset[str] = frozenset()
+
+    def deed(self, number: int) -> Deed | None:
+        return next((deed for deed in self.deeds if deed.number == number), None)
+
+    @property
+    def open_deed(self) -> Deed | None:
+        """The deed of the awaited issue."""
+        if self.row is Row.NONE:
+            return None
+        return self.deed(cast(int, getattr(self.state, "deed_number", 0)))
+
+
+# ---- data --------------------------------------------------------------------------
+
+
+def plain_text(model: Model, type: Type, text: str) -> str:
+    if model.deed_of(text) is not None or not model.domain.carried(type):
+        return text
+    return cast(str, model.domain.one(type))
+
+
+def explored_value(model: Model, type: Type, value: object) -> object:
+    """A value, or the one that stands for it."""
+    if value is None:
+        return None
+    match bare(type):
+        case Declared(base=Base.TEXT) | Base.TEXT:
+            return plain_text(model, bare(type), cast(str, value))
+        case RecordType(fields=fields):
+            struct = cast(Struct, value)
+            return with_fields(
+                struct,
+                **{
+                    name: explored_value(model, inner, getattr(struct, name))
+                    if model.domain.opened & {type}
+                    else carried_value(model, inner, getattr(struct, name))
+                    for name, inner in fields
+                },
+            )
+        case ListOf(item):
+            listed = cast("tuple[object, ...]", value)
+            if type not in model.domain.opened:
+                listed = listed[:1]
+            return tuple(explored_value(model, item, one) for one in listed)
+        case _:
+            return value
+
+
+def carried_value(model: Model, type: Type, value: object) -> object:
+    """What a field of a record that nobody opens has."""
+    plain = model.domain.one(type)
+    return plain if isinstance(plain, str | int | bool) else value
+
+
+def explored_data(
+    model: Model, fields: tuple[core.Field, ...], struct: Struct
+) -> dict[str, object]:
+    """What of a struct's fields must change to be in explored form, instants left out."""
+    changes: dict[str, object] = {}
+    for field in fields:
+        before = cast(object, getattr(struct, field.name))
+        if is_instant(field.type):
+            continue
+        if is_int(field.type) and isinstance(before, int):
+            after: object = counter(model, field, before)
+        else:
+            after = explored_value(model, field.type, before)
+        if after != before:
+            changes[field.name] = after
+    return changes
+
+
+def counter(model: Model, field: core.Field, value: int) -> int:
+    if field.name not in model.domain.caps:
+        return bounds(bare(field.type))[0] or 0
+    cap = model.domain.caps[field.name]
+    return value if cap is None else min(value, cap)
+
+
+def explored_own(model: Model, state: Struct) -> Struct:
+    """A state with its data in classes and its instants at ranks; numbers as they are."""
+    fields = model.fields[type(state).__name__]
+    changes = explored_data(model, fields, state)
+    for field in fields:
+        if (
+            is_instant(field.type)
+            and field.name not in model.points.offsets
+            and getattr(state, field.name) not in (None, EPOCH)
+        ):
+            changes[field.name] = EPOCH
+    return ranked(model.points, with_fields(state, **changes) if changes else state)
+
+
+def explored_command(model: Model, command: Struct) -> Struct:
+    """A command with its data in classes, and without its ticket."""
+    fields = model.commands[type(command)].params
+    changes: dict[str, object] = {"ticket": 0}
+    for field in fields:
+        value = cast(object, getattr(command, field.name))
+        if is_instant(field.type):
+            changes[field.name] = None if value is None else EPOCH
+        elif not is_int(field.type):
+            changes[field.name] = explored_value(model, field.type, value)
+    return with_fields(command, **changes)
+
+
+# ---- identity ----------------------------------------------------------------------
+
+
+def references(model: Model, struct: Struct) -> Iterator[int]:
+    """The deeds whose keys a struct holds."""
+    for name in struct.__struct_fields__:
+        number = model.deed_of(getattr(struct, name))
+        if number is not None:
+            yield number
+
+
+def renamed(model: Model, struct: Struct, numbers: Mapping[int, int]) -> Struct:
+    """The struct with every ticket, deed number and key renumbered."""
+    changes: dict[str, object] = {}
+    for name in struct.__struct_fields__:
+        value = cast(object, getattr(struct, name))
+        if name in ("ticket", "deed_number") and isinstance(value, int) and value:
+            changes[name] = numbers[value]
+        else:
+            deed = model.deed_of(value)
+            if deed is not None:
+                changes[name] = f"{model.prefix}{numbers[deed]}"
+    return with_fields(struct, **changes) if changes else struct
+
+
+def needed(model: Model, world: World) -> set[int]:
+    """The deeds that can still be asked for, answered to this instance, or undone."""
+    if world.state is None:
+        return set()
+    found = set(references(model, world.state))
+    own = getattr(world.state, "deed_number", None)
+    if own is not None:
+        found.add(own)
+    for deed in world.deeds:
+        if deed.number == own:
+            found |= set(references(model, deed.command))
+    return found
+
+
+def normal(model: Model, world: World) -> World:
+    """The world in explored form: unneeded deeds forgotten, all numbers in their order.
+
+    Its state's data and instants are in explored form already.
+    """
+    state = world.state
+    if state is None:
+        return world
+    kept = needed(model, world)
+    stale = list(world.stale)
+    for deed in world.deeds:
+        if deed.number not in kept and deed.loose and deed.fate is None:
+            name = model.commands[type(deed.command)].name
+            for n, (command, _) in enumerate(model.counted):
+                if command == name:
+                    stale[n] = min(stale[n] + 1, 2)
+                    break
+    deeds = [deed for deed in world.deeds if deed.number in kept]
+    used = kept | {deed.number for deed in deeds}
+    ticket = cast("int | None", getattr(state, "ticket", None))
+    if ticket is not None:
+        used.add(ticket)
+    for deed in deeds:
+        used |= set(references(model, deed.command))
+    numbers = {number: n + 1 for n, number in enumerate(sorted(used))}
+    state = with_fields(renamed(model, state, numbers), issued=len(numbers))
+    return replace(
+        world,
+        state=state,
+        stale=tuple(stale),
+        deeds=tuple(
+            replace(
+                deed,
+                number=numbers[deed.number],
+                command=renamed(model, deed.command, numbers),
+            )
+            for deed in sorted(deeds, key=lambda deed: deed.number)
+        ),
+    )
+
+
+def explored_state(model: Model, state: Struct, now: int) -> Struct:
+    """The explored form of a state of a real instance, at its logical time `now`.
+
+    Compared texts which no literal names become the spare values of their type, in the
+    order in which the state's fields hold them.
+    """
+    fields = model.fields[type(state).__name__]
+    start = model.starts[0]
+    key = key_text(*(getattr(state, name) for name in model.machine.key))
+    own = f"{model.machine.name}/{key}/{cast(int, getattr(state, BORN))}/"
+    spare: dict[tuple[Type, str], str] = {}
+    changes: dict[str, object] = {"born": EPOCH}
+    for field in fields:
+        value = cast(object, getattr(state, field.name))
+        if field.name in model.machine.key:
+            changes[field.name] = getattr(start, field.name)
+        elif value is not None and is_instant(field.type):
+            changes[field.name] = cast(int, value) - now + EPOCH
+        elif isinstance(value, str) and value.startswith(own):
+            changes[field.name] = model.prefix + value[len(own) :]
+        elif isinstance(value, str) and value not in model.domain.texts:
+            type_ = bare(field.type)
+            if not model.domain.carried(type_):
+                held = sum(1 for known, _ in spare if known == type_)
+                names = [
+                    text
+                    for text in model.domain.values(type_)
+                    if text not in model.domain.texts
+                ]
+                spare.setdefault(
+                    (type_, value), cast(str, names[min(held, len(names) - 1)])
+                )
+                changes[field.name] = spare[type_, value]
+    shifted = explored_own(model, with_fields(state, **changes))
+    world = normal(model, World(shifted))
+    if world.state is None:
+        raise AssertionError
+    return world.state

@@ -1,0 +1,358 @@
+"""Finite data: which values of a type the explorer tells apart.
+
+Decided by the names of types.  A type is compared when a value of it occurs under a
+comparison (other than with `none`), or is opened: a member of a record, a variant of
+a choice, a function over a list.  Everything else is only carried, and has one value.
+An int field that is compared with constants only is a counter, capped one above the
+largest of them; one that nothing looks at has one value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+from deedbox_dsl import core
+from deedbox_dsl.types import (
+    Base,
+    ChoiceType,
+    Declared,
+    EmptyListType,
+    ErrorType,
+    ListOf,
+    Maybe,
+    NoneType,
+    RecordType,
+    Type,
+)
+
+from .evaluate import inline, walk
+
+EPOCH = 1_000_000_000_000_000
+"""The explorer's `now`: far enough from the ends for every sum."""
+
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """What of a machine's data can be told apart.
+
+    `caps`: for each int field of a state the largest value it takes, None when it is
+    not a counter; a field that is not in it is looked at by nothing.
+    """
+
+    compared: frozenset[Type]
+    opened: frozenset[Type]
+    texts: tuple[str, ...]
+    ints: tuple[int, ...]
+    longest: int
+    spare: dict[Type, int]
+    caps: dict[str, int | None]
+
+    def values(self, type: Type) -> tuple[Plain, ...]:
+        """Every value that may come from outside."""
+        return tuple(self._values(type))
+
+    def one(self, type: Type) -> Plain:
+        """The value that stands for all of a type that is only carried."""
+        return next(self._values(type))
+
+    def carried(self, type: Type) -> bool:
+        return type not in self.compared and type not in self.opened
+
+    def _values(self, type: Type) -> Iterator[Plain]:
+        match type:
+            case Maybe(item):
+                yield None
+                yield from self._values(item)
+            case Declared(base=base):
+                yield from self._plain(type, base)
+            case Base():
+                yield from self._plain(type, type)
+            case RecordType(fields=fields):
+                yield from self._records(type, fields)
+            case ChoiceType(variants=variants):
+                for name, fields in variants:
+                    for record in self._records(type, fields):
+                        yield {"type": name, **record}
+                    if type not in self.opened:
+                        return
+            case ListOf(item):
+                values = list(self._values(item))
+                if type not in self.opened:
+                    yield values[:1]
+                    return
+                for length in range(3):
+                    for chosen in product(values, repeat=length):
+                        yield list(chosen)
+            case NoneType():
+                yield None
+            case EmptyListType():
+                yield []
+            case ErrorType():
+                raise AssertionError("a machine with problems is not explored")
+
+    def _plain(self, type: Type, base: Base) -> Iterator[Plain]:
+        match base:
+            case Base.TEXT:
+                yield from self._texts(type)
+            case Base.INT:
+                yield from self._ints(type)
+            case Base.BOOL:
+                yield False
+                yield True
+            case Base.INSTANT:
+                yield EPOCH
+            case Base.DURATION:
+                low, high = bounds(type)
+                yield low or 0
+                yield self.longest + 1 if high is None else high
+
+    def _texts(self, type: Type) -> Iterator[str]:
+        name = type.name if isinstance(type, Declared) else "text"
+        if type not in self.compared:
+            yield f"a {name}"
+            return
+        yield from self.texts
+        for spare in range(1 + self.spare.get(type, 0)):
+            yield f"{name} {'ABCDEFGH'[spare]}"
+
+    def _ints(self, type: Type) -> Iterator[int]:
+        low, high = bounds(type)
+        if type not in self.compared:
+            yield low or 0
+            return
+        near = {n + by for n in self.ints for by in (-1, 0, 1)}
+        near |= {n for n in (low, high) if n is not None}
+        yield from sorted(
+            n
+            for n in near or {0}
+            if (low is None or n >= low) and (high is None or n <= high)
+        )
+
+    def _records(
+        self, type: Type, fields: tuple[tuple[str, Type], ...]
+    ) -> Iterator[dict[str, Plain]]:
+        names = [name for name, _ in fields]
+        for chosen in product(*(self.values(inner) for _, inner in fields)):
+            yield dict(zip(names, chosen, strict=True))
+            if type not in self.opened:
+                return
+
+
+def bounds(type: Type) -> tuple[int | None, int | None]:
+    return (type.low, type.high) if isinstance(type, Declared) else (None, None)
+
+
+def bare(type: Type) -> Type:
+    return type.item if isinstance(type, Maybe) else type
+
+
+def is_int(type: Type) -> bool:
+    match bare(type):
+        case Declared(base=Base.INT) | Base.INT:
+            return True
+        case _:
+            return False
+
+
+def is_instant(type: Type) -> bool:
+    match bare(type):
+        case Declared(base=Base.INSTANT) | Base.INSTANT:
+            return True
+        case _:
+            return False
+
+
+def body_sets(body: core.Body) -> tuple[core.Set, ...]:
+    match body.exit:
+        case core.Goto(fields=fields) | core.Stay(fields=fields):
+            return fields
+        case core.Reject():
+            return ()
+
+
+def body_expressions(body: core.Body) -> Iterator[core.Expr]:
+    for let in body.lets:
+        yield let.value
+    for issue in body.issues:
+        match issue:
+            case core.Do(arguments=arguments) | core.Repeat(arguments=arguments):
+                yield from arguments
+            case core.Tell(key=key, fields=fields) | core.Begin(key=key, fields=fields):
+                yield from key
+                yield from (field.value for field in fields)
+    for field in body_sets(body):
+        yield field.value
+
+
+def bodies(machine: core.Machine) -> Iterator[core.Body]:
+    yield machine.start
+    for clause in machine.clauses:
+        if clause.body is not None:
+            yield clause.body
+
+
+def expressions(machine: core.Machine) -> Iterator[core.Expr]:
+    """Every expression of the machine and its properties, policies as numbers, parts too."""
+    ladders = {ladder.name: ladder for ladder in machine.ladders}
+    roots = [clause.guard for clause in machine.clauses if clause.guard is not None]
+    for body in bodies(machine):
+        roots += body_expressions(body)
+    for again in machine.again:
+        if again.guard is not None:
+            roots.append(again.guard)
+        if isinstance(again.exit, core.Replace):
+            roots += (field.value for field in again.exit.overrides)
+    for stated in machine.properties:
+        roots.append(stated.pred.expr)
+        if stated.target is not None:
+            roots.append(stated.target.expr)
+    for root in roots:
+        yield from walk(inline(root, ladders))
+
+
+def comparisons(machine: core.Machine) -> Iterator[core.Binary]:
+    for expr in expressions(machine):
+        if (
+            isinstance(expr, core.Binary)
+            and expr.operator in COMPARISONS
+            and not isinstance(expr.right.type, NoneType)
+        ):
+            yield expr
+
+
+def outside_fields(machine: core.Machine) -> set[str]:
+    """The names of state fields that are set to what a message or an outcome brought."""
+    return {
+        field.field
+        for body in bodies(machine)
+        for field in body_sets(body)
+        if any(isinstance(part, core.Bound | core.Member) for part in walk(field.value))
+    }
+
+
+def is_own_number(expr: core.Expr, outside: set[str]) -> bool:
+    """Whether an int comes from the machine itself, and not from outside."""
+    return all(
+        isinstance(part, core.Constant | core.Binary | core.Ended | core.Conditional)
+        or (
+            isinstance(part, core.Read | core.Side)
+            and getattr(part, "scope", "state") == "state"
+            and part.name not in outside
+        )
+        for part in walk(expr)
+        if is_int(part.type)
+    )
+
+
+def counter_caps(machine: core.Machine) -> dict[str, int | None]:
+    """The largest value of each int field that something looks at; None: not a counter."""
+    needs: dict[str, int | None] = {}
+
+    def need(expr: core.Expr, most: int | None) -> bool:
+        grown = False
+        for part in walk(expr):
+            if isinstance(part, core.Read | core.Side) and is_int(part.type):
+                before = needs.get(part.name, -1)
+                if before is None or (most is not None and most <= before):
+                    continue
+                needs[part.name] = most
+                grown = True
+        return grown
+
+    def constant(expr: core.Expr) -> int | None:
+        match expr:
+            case core.Constant(value=int(found)):
+                return found + 1
+            case _:
+                return None
+
+    for compared in comparisons(machine):
+        if is_int(compared.left.type):
+            need(compared.left, constant(compared.right))
+            need(compared.right, constant(compared.left))
+    for expr in expressions(machine):
+        if isinstance(expr, core.Call) and expr.function not in ("len",):
+            for argument in expr.arguments:
+                if is_int(argument.type):
+                    need(argument, None)
+    copied = [
+        (field.field, field.value)
+        for body in bodies(machine)
+        for field in body_sets(body)
+        if is_int(field.value.type)
+    ]
+    while any(
+        need(value, needs[name])
+        for name, value in copied
+        if name in needs and not reads_only(value, name)
+    ):
+        pass
+    return needs
+
+
+def reads_only(expr: core.Expr, name: str) -> bool:
+    return all(part.name == name for part in walk(expr) if isinstance(part, core.Read))
+
+
+def domain(machine: core.Machine) -> Domain:
+    """The classes of data of one machine."""
+    outside = outside_fields(machine)
+    compared: set[Type] = set()
+    for found in comparisons(machine):
+        for side in (found.left, found.right):
+            if not is_int(side.type) or not is_own_number(side, outside):
+                compared.add(bare(side.type))
+    opened: set[Type] = set()
+    texts: set[str] = set()
+    ints: set[int] = set()
+    longest = max(
+        (max(ladder.delays, default=0) for ladder in machine.ladders), default=0
+    )
+    for expr in expressions(machine):
+        match expr:
+            case core.Member(target=target) | core.VariantIs(target=target):
+                opened.add(bare(target.type))
+            case core.Call(arguments=arguments):
+                opened.update(a.type for a in arguments if isinstance(a.type, ListOf))
+            case core.Over(source=source):
+                opened.add(source.type)
+            case core.Constant(value=str(text)):
+                texts.add(text)
+            case core.Constant(value=int(number), type=Base.DURATION):
+                longest = max(longest, number)
+            case core.Constant(value=int(number)) if not isinstance(expr.value, bool):
+                ints.add(number)
+            case _:
+                pass
+    compared_texts = {
+        side.value
+        for found in comparisons(machine)
+        for side in (found.left, found.right)
+        if isinstance(side, core.Constant) and isinstance(side.value, str)
+    }
+    stored = [*machine.key, *machine.given]
+    spare = {
+        type: max(
+            (
+                sum(bare(field.type) == type for field in [*stored, *state.fields])
+                for state in machine.states
+            ),
+            default=0,
+        )
+        for type in compared
+    }
+    return Domain(
+        frozenset(compared),
+        frozenset(opened),
+        tuple(sorted(compared_texts)),
+        tuple(sorted(ints)),
+        longest,
+        spare,
+        counter_caps(machine),
+    )

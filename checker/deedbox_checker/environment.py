@@ -1,0 +1,316 @@
+"""Everything that may happen to one instance, one step at a time.
+
+The interpreter's own steps (a command is handed out, an answer is taken, a deadline
+fires), the far side, time, what others send, and the faults.  Every change of the
+machine goes through the generated reducer and the interpreter's `step` (`reaction`).
+
+What the store does in one transaction is one step here, so a crash inside it, or a
+commit of unknown fate, is the step taken or not taken.  Messages are always
+possible: duplicates, reordering and messages to a finished instance need no queue.
+A wake is always possible too: one with nothing due must change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import Literal, TypeAlias, cast
+
+from deedbox import Due, Instant
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
+
+from .abstraction import VOID, Deed, Row, World, explored_command, normal
+from .domain import EPOCH
+from .model import Answer, Model
+from .points import later
+from .reaction import Reaction, Reactions
+
+
+class Kind(Enum):
+    """What sort of step it is; fairness and reports go by it."""
+
+    START = "start"
+    MESSAGE = "message"
+    HAND_OUT = "hand out"
+    TAKE = "take"
+    DUE = "due"
+    TIME = "time"
+    FAR_SIDE = "far side"
+    ARRIVAL = "late arrival"
+    CRASH = "crash"
+    RAISE = "raise"
+    LATE = "late answer"
+    EARLY = "early wake"
+
+
+Who: TypeAlias = Literal["sender", "worker", "time", "far side"]
+
+FAULTS: dict[str, Kind] = {
+    "crash": Kind.CRASH,
+    "raise": Kind.RAISE,
+    "late_arrival": Kind.ARRIVAL,
+    "late_answer": Kind.LATE,
+    "early_wake": Kind.EARLY,
+}
+"""The switches of `faults all except …`; the others cost nothing and are always on."""
+
+COUNTED = frozenset({Kind.CRASH, Kind.RAISE, Kind.LATE, Kind.EARLY})
+"""Kinds of which a counterexample should have as few as possible."""
+
+ENDING = COUNTED | {Kind.START, Kind.MESSAGE}
+"""Kinds that happen any number of times, and then no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A step by name.  `broken`: what it breaks, whatever the state it leads to."""
+
+    kind: Kind
+    who: Who
+    text: str
+    subject: str = ""
+    broken: tuple[str, ...] = ()
+
+
+class Undo(Enum):
+    """What the far side does with an undo of a key it has not decided; `GIVES_UP` is a mutant."""
+
+    VOIDS = "voids"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Environment:
+    model: Model
+    reactions: Reactions
+    faults: frozenset[Kind]
+    undo: Undo = Undo.VOIDS
+
+    def steps(self, world: World) -> Iterator[tuple[World, Label]]:
+        """Every step of `world` that changes it, or breaks something."""
+        if world.state is None:
+            yield from self._starts(world)
+            return
+        yield from self._worker(world, world.state)
+        yield from self._time(world, world.state)
+        yield from self._far_side(world)
+        yield from self._senders(world, world.state)
+        yield from self._faults(world)
+
+    # ---- the machine ---------------------------------------------------------------
+
+    def _starts(self, world: World) -> Iterator[tuple[World, Label]]:
+        empty = replace(
+            world,
+            counts=(0,) * len(self.model.counted),
+            stale=(0,) * len(self.model.counted),
+        )
+        for message in self.model.starts:
+            text = shown(message, self.model.starts)
+            yield from self._react(empty, message, Label(Kind.START, "sender", text))
+
+    def _react(
+        self, world: World, message: Struct, label: Label
+    ) -> Iterator[tuple[World, Label]]:
+        for reaction in self.reactions.of(world.state, message):
+            after, broken = self._commit(world, reaction)
+            if after != world or broken:
+                yield after, replace(label, broken=broken) if broken else label
+
+    def _commit(
+        self, world: World, reaction: Reaction
+    ) -> tuple[World, tuple[str, ...]]:
+        """The transaction: the new state, the old row withdrawn, the new one owed."""
+        if reaction.state is None:
+            return world, reaction.broken
+        model, machine = self.model, self.model.machine
+        broken = reaction.broken
+        deeds = {deed.number: deed for deed in world.deeds}
+        row, asked = world.row, world.asked
+        before = None if world.state is None else machine.awaited(world.state)
+        if before is not None and before != machine.awaited(reaction.state):
+            if Kind.LATE in self.faults:
+                asked |= {self._awaited_command(world.state)}
+            left = world.open_deed
+            if row is Row.OUT and left is not None and left.fate is None:
+                deeds[left.number] = replace(left, loose=True)
+            row = Row.NONE
+        for command in reaction.commands:
+            if not model.commands[type(command)].outcomes:
+                continue
+            row = Row.OWED
+            number = model.deed_of(getattr(command, "idempotency_key"))  # noqa: B009
+            asking = explored_command(model, command)
+            if number is None:
+                broken += ("keys_are_own",)
+                continue
+            known = deeds.get(number)
+            if known is None:
+                deeds[number] = Deed(number, asking)
+            elif known.command != asking:
+                broken += ("same_arguments",)
+        changed = replace(
+            world,
+            state=reaction.state,
+            row=row,
+            asked=asked,
+            deeds=tuple(deeds.values()),
+        )
+        return normal(model, changed), broken
+
+    def _awaited_command(self, state: Struct | None) -> str:
+        name = type(state).__name__
+        return next(s.awaits or "" for s in self.model.spec.states if s.name == name)
+
+    # ---- the interpreter -----------------------------------------------------------
+
+    def _worker(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
+        deed = world.open_deed
+        if deed is None:
+            return
+        command = self.model.commands[type(deed.command)]
+        if world.row is Row.OWED:
+            label = Label(Kind.HAND_OUT, "worker", f"hand out {command.name}")
+            yield replace(world, row=Row.OUT), label
+        if world.row is Row.OUT and isinstance(deed.fate, Struct):
+            ticket = cast(int, getattr(state, "ticket", 0))
+            answer = with_fields(deed.fate, ticket=ticket)
+            name = self.model.trigger(answer)
+            label = Label(Kind.TAKE, "worker", f"take the answer {name}", name)
+            yield from self._react(world, answer, label)
+
+    def _time(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
+        if self.due(state):
+            label = Label(Kind.DUE, "time", f"{self.reactions.due_field(state)} fires")
+            yield from self._react(world, Due(Instant(EPOCH)), label)
+        elif Kind.EARLY in self.faults:
+            label = Label(Kind.EARLY, "time", "a wake comes early")
+            yield from self._react(world, Due(Instant(EPOCH)), label)
+        after = later(self.model.points, state)
+        if after is not None:
+            yield replace(world, state=after), Label(Kind.TIME, "time", "time goes on")
+
+    def due(self, state: Struct) -> bool:
+        wake = self.model.machine.wake(state)
+        return wake is not None and wake <= EPOCH
+
+    # ---- the others ----------------------------------------------------------------
+
+    def _senders(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
+        """Due deadlines fire before a message is reduced, so with one due there is none."""
+        if self.due(state):
+            return
+        for message in self.model.messages:
+            name = type(message).__name__
+            label = Label(
+                Kind.MESSAGE, "sender", shown(message, self.model.messages), name
+            )
+            yield from self._react(world, message, label)
+        for message in self.model.starts:
+            text = f"{shown(message, self.model.starts)} again"
+            yield from self._react(
+                world, message, Label(Kind.MESSAGE, "sender", text, "Start")
+            )
+
+    def _far_side(self, world: World) -> Iterator[tuple[World, Label]]:
+        current = world.open_deed
+        for deed in world.deeds:
+            if deed.fate is not None:
+                continue
+            handed_out = deed is current and world.row is Row.OUT
+            if not handed_out and not (deed.loose and Kind.ARRIVAL in self.faults):
+                continue
+            kind = Kind.FAR_SIDE if handed_out else Kind.ARRIVAL
+            name = self.model.commands[type(deed.command)].name
+            for answer in self.model.answers[name]:
+                text = f"{name} ends {answer.outcome}"
+                if kind is Kind.ARRIVAL:
+                    text = f"{name} of deed {deed.number} arrives late and ends {answer.outcome}"
+                subject = f"{answer.command}.{answer.outcome}"
+                after = self._decided(world, deed, answer)
+                yield normal(self.model, after), Label(kind, "far side", text, subject)
+        if Kind.ARRIVAL in self.faults:
+            yield from self._stale(world)
+
+    def _decided(self, world: World, deed: Deed, answer: Answer) -> World:
+        """The far side has ended a deed; an undo acts on the deed whose key it was given."""
+        pair = (answer.command, answer.outcome)
+        deeds = {one.number: one for one in world.deeds}
+        deeds[deed.number] = replace(deed, fate=answer.message, loose=False)
+        if pair in self.model.gives_back and self.undo is Undo.VOIDS:
+            for name in deed.command.__struct_fields__[2:]:
+                undone = self.model.deed_of(getattr(deed.command, name))
+                target = deeds.get(undone) if undone is not None else None
+                if target is not None and target.fate is None:
+                    deeds[target.number] = replace(target, fate=VOID, loose=False)
+        return replace(
+            world,
+            deeds=tuple(deeds.values()),
+            counts=self._counted(world.counts, pair),
+        )
+
+    def _counted(
+        self, counts: tuple[int, ...], pair: tuple[str, str]
+    ) -> tuple[int, ...]:
+        return tuple(
+            min(count + 1, 2) if pair == known else count
+            for count, known in zip(counts, self.model.counted, strict=True)
+        )
+
+    def _stale(self, world: World) -> Iterator[tuple[World, Label]]:
+        """A hand-out which everybody has forgotten reaches the far side after all."""
+        for n, many in enumerate(world.stale):
+            if not many:
+                continue
+            name = self.model.counted[n][0]
+            for answer in self.model.answers[name]:
+                pair = (answer.command, answer.outcome)
+                counts = self._counted(world.counts, pair)
+                text = f"a forgotten {name} arrives late and ends {answer.outcome}"
+                label = Label(Kind.ARRIVAL, "far side", text, ".".join(pair))
+                for left in {many - 1, 1} if many == 2 else {0}:
+                    stale = (*world.stale[:n], left, *world.stale[n + 1 :])
+                    yield replace(world, counts=counts, stale=stale), label
+
+    # ---- faults --------------------------------------------------------------------
+
+    def _faults(self, world: World) -> Iterator[tuple[World, Label]]:
+        deed = world.open_deed
+        if world.row is Row.OUT and deed is not None:
+            command = self.model.commands[type(deed.command)]
+            dropped = replace(
+                world,
+                row=Row.SPENT if command.unrepeatable else Row.OWED,
+                deeds=tuple(
+                    replace(one, loose=one.loose or one.fate is None)
+                    if one is deed
+                    else one
+                    for one in world.deeds
+                ),
+            )
+            if Kind.CRASH in self.faults:
+                yield dropped, Label(Kind.CRASH, "worker", "THE PROCESS CRASHES")
+            if Kind.RAISE in self.faults:
+                text = f"THE HANDLER OF {command.name} RAISES"
+                yield dropped, Label(Kind.RAISE, "worker", text)
+        if Kind.LATE in self.faults:
+            for command_name in sorted(world.asked):
+                for answer in self.model.answers[command_name]:
+                    name = f"{answer.command}.{answer.outcome}"
+                    text = f"AN EARLIER {command_name} IS ANSWERED {answer.outcome}"
+                    label = Label(Kind.LATE, "worker", text, name)
+                    yield from self._react(world, answer.message, label)
+
+
+def shown(message: Struct, among: tuple[Struct, ...]) -> str:
+    """A message by name, with the fields in which messages of its type differ."""
+    same = [other for other in among if type(other) is type(message)]
+    parts: list[str] = []
+    for name in message.__struct_fields__:
+        value = cast(object, getattr(message, name))
+        if any(getattr(other, name) != value for other in same):
+            parts.append(f"{name}: {value}")
+    name = type(message).__name__
+    return f"{name} {{ {', '.join(parts)} }}" if parts else name

@@ -1,0 +1,328 @@
+"""Core expressions as functions over a scene: guards, and the predicates of properties.
+
+A second reading of the language, beside the generator's: the explorer compares which
+clause a guard chooses here with what the generated reducer did.  Values are those of
+the generated module: int, str, bool, None, tuples, and msgspec structs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias, assert_never, cast
+
+from deedbox_dsl import core
+from deedbox_dsl.types import BOOL, INT
+from msgspec import Struct
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What an expression may look at.
+
+    `counts`: how many deeds the far side ended in a (command, outcome), 2 for more.
+    """
+
+    state: Struct | None = None
+    message: Struct | None = None
+    old: Struct | None = None
+    new: Struct | None = None
+    now: int = 0
+    counts: Mapping[tuple[str, str], int] = field(
+        default_factory=dict[tuple[str, str], int]
+    )
+    local: Mapping[str, object] = field(default_factory=dict[str, object])
+
+
+Value: TypeAlias = Callable[[Scene], object]
+Number: TypeAlias = Callable[[Scene], int]
+Truth: TypeAlias = Callable[[Scene], bool]
+
+
+def phase(state: Struct | None) -> str | None:
+    return None if state is None else type(state).__name__
+
+
+def attribute(target: object, name: str) -> object:
+    return getattr(target, name)
+
+
+def number(expr: core.Expr) -> Number:
+    return cast(Number, value(expr))
+
+
+def truth(expr: core.Expr) -> Truth:
+    return cast(Truth, value(expr))
+
+
+def items(expr: core.Expr) -> Callable[[Scene], tuple[object, ...]]:
+    return cast("Callable[[Scene], tuple[object, ...]]", value(expr))
+
+
+def value(expr: core.Expr) -> Value:
+    """The function that computes `expr`."""
+    match expr:
+        case core.Constant(constant):
+            return lambda _: constant
+        case core.EmptyList():
+            return lambda _: ()
+        case core.Now():
+            return lambda scene: scene.now
+        case core.Read(scope, name):
+            if scope in ("let", "item"):
+                return lambda scene: scene.local[name]
+            return lambda scene: attribute(scene.state, name)
+        case core.Bound(name):
+            return lambda scene: attribute(scene.message, name)
+        case core.Side("old", name):
+            return lambda scene: attribute(scene.old, name)
+        case core.Side(_, name):
+            return lambda scene: attribute(scene.new, name)
+        case core.Member(target, name):
+            inner = value(target)
+            return lambda scene: attribute(inner(scene), name)
+        case core.Deed():
+            return lambda scene: attribute(scene.state, "deed_number")
+        case core.Not(operand):
+            no = truth(operand)
+            return lambda scene: not no(scene)
+        case core.Negative(operand):
+            positive = number(operand)
+            return lambda scene: -positive(scene)
+        case core.Binary():
+            return binary(expr)
+        case core.Conditional(test, yes, no):
+            when, then, other = truth(test), value(yes), value(no)
+            return lambda scene: then(scene) if when(scene) else other(scene)
+        case core.PhaseIs(subject, states):
+            return phase_is(subject, frozenset(states))
+        case core.VariantIs(target, variants):
+            tagged, names = value(target), frozenset(variants)
+            return lambda scene: type(tagged(scene)).__name__ in names
+        case core.Known(target):
+            return value(target)
+        case core.Call():
+            return call(expr)
+        case core.Over():
+            return over(expr)
+        case core.Wait() | core.Attempts():
+            raise NeedsLadders
+        case core.Ended(command, outcome):
+            pair = (command, outcome)
+            return lambda scene: scene.counts[pair]
+        case _:
+            assert_never(expr)
+
+
+class NeedsLadders(Exception):
+    """A policy stands in an expression that was not given its ladders."""
+
+
+def inline(expr: core.Expr, ladders: Mapping[str, core.Ladder]) -> core.Expr:
+    """`expr` with `P.attempts` as a number and `wait(P, n)` as a choice of numbers."""
+
+    def again(inner: core.Expr) -> core.Expr:
+        return inline(inner, ladders)
+
+    match expr:
+        case core.Attempts(policy, type_, span):
+            return core.Constant(ladders[policy].attempts, type_, span)
+        case core.Wait(policy, issue, type_, span):
+            delays = ladders[policy].delays
+            chosen: core.Expr = core.Constant(delays[-1], type_, span)
+            for at in range(len(delays) - 1, 0, -1):
+                early = core.Binary(
+                    "<=", again(issue), core.Constant(at, INT, span), BOOL, span
+                )
+                delay = core.Constant(delays[at - 1], type_, span)
+                chosen = core.Conditional(early, delay, chosen, type_, span)
+            return chosen
+        case core.Member(target=target) | core.VariantIs(target=target):
+            return replace(expr, target=again(target))
+        case core.Known(target=target):
+            return again(target)
+        case core.Not(operand=operand) | core.Negative(operand=operand):
+            return replace(expr, operand=again(operand))
+        case core.Binary(left=left, right=right):
+            return replace(expr, left=again(left), right=again(right))
+        case core.Conditional(test=test, yes=yes, no=no):
+            return replace(expr, test=again(test), yes=again(yes), no=again(no))
+        case core.Call(arguments=arguments):
+            return replace(expr, arguments=tuple(map(again, arguments)))
+        case core.Over(source=source, body=body):
+            return replace(expr, source=again(source), body=again(body))
+        case (
+            core.Constant()
+            | core.EmptyList()
+            | core.Now()
+            | core.Read()
+            | core.Bound()
+            | core.Side()
+            | core.Deed()
+            | core.PhaseIs()
+            | core.Ended()
+        ):
+            return expr
+        case _:
+            assert_never(expr)
+
+
+def children(expr: core.Expr) -> tuple[core.Expr, ...]:
+    """The expressions of which `expr` is made."""
+    match expr:
+        case core.Member(target=target) | core.VariantIs(target=target):
+            return (target,)
+        case core.Known(target=target):
+            return (target,)
+        case core.Not(operand=operand) | core.Negative(operand=operand):
+            return (operand,)
+        case core.Binary(left=left, right=right):
+            return (left, right)
+        case core.Conditional(test=test, yes=yes, no=no):
+            return (test, yes, no)
+        case core.Call(arguments=arguments):
+            return arguments
+        case core.Over(source=source, body=body):
+            return (source, body)
+        case core.Wait(issue=issue):
+            return (issue,)
+        case (
+            core.Constant()
+            | core.EmptyList()
+            | core.Now()
+            | core.Read()
+            | core.Bound()
+            | core.Side()
+            | core.Deed()
+            | core.PhaseIs()
+            | core.Attempts()
+            | core.Ended()
+        ):
+            return ()
+        case _:
+            assert_never(expr)
+
+
+def walk(expr: core.Expr) -> list[core.Expr]:
+    """`expr` and everything in it."""
+    found = [expr]
+    for part in found:
+        found.extend(children(part))
+    return found
+
+
+def phase_is(subject: str, states: frozenset[str]) -> Truth:
+    match subject:
+        case "old":
+            return lambda scene: phase(scene.old) in states
+        case "new":
+            return lambda scene: phase(scene.new) in states
+        case _:
+            return lambda scene: phase(scene.state) in states
+
+
+def binary(expr: core.Binary) -> Value:
+    match expr.operator:
+        case "and":
+            one, two = truth(expr.left), truth(expr.right)
+            return lambda scene: one(scene) and two(scene)
+        case "or":
+            one, two = truth(expr.left), truth(expr.right)
+            return lambda scene: one(scene) or two(scene)
+        case "implies":
+            one, two = truth(expr.left), truth(expr.right)
+            return lambda scene: not one(scene) or two(scene)
+        case "==":
+            left, right = value(expr.left), value(expr.right)
+            return lambda scene: left(scene) == right(scene)
+        case "!=":
+            left, right = value(expr.left), value(expr.right)
+            return lambda scene: left(scene) != right(scene)
+        case "+":
+            return plus(expr)
+        case "-" | "*" | "<" | "<=" | ">" | ">=":
+            return arithmetic(expr.operator, number(expr.left), number(expr.right))
+        case _:
+            assert_never(expr.operator)
+
+
+def plus(expr: core.Binary) -> Value:
+    left, right = value(expr.left), value(expr.right)
+
+    def added(scene: Scene) -> object:
+        one, two = left(scene), right(scene)
+        if isinstance(one, str):
+            return one + str(two)
+        return cast(int, one) + cast(int, two)
+
+    return added
+
+
+def arithmetic(operator: str, left: Number, right: Number) -> Value:
+    match operator:
+        case "-":
+            return lambda scene: left(scene) - right(scene)
+        case "*":
+            return lambda scene: left(scene) * right(scene)
+        case "<":
+            return lambda scene: left(scene) < right(scene)
+        case "<=":
+            return lambda scene: left(scene) <= right(scene)
+        case ">":
+            return lambda scene: left(scene) > right(scene)
+        case _:
+            return lambda scene: left(scene) >= right(scene)
+
+
+def call(expr: core.Call) -> Value:
+    match expr.function:
+        case "earliest" | "min":
+            numbers = [number(argument) for argument in expr.arguments]
+            return lambda scene: min(one(scene) for one in numbers)
+        case "latest" | "max":
+            numbers = [number(argument) for argument in expr.arguments]
+            return lambda scene: max(one(scene) for one in numbers)
+        case "len":
+            listed = items(expr.arguments[0])
+            return lambda scene: len(listed(scene))
+        case "take":
+            listed, many = items(expr.arguments[0]), number(expr.arguments[1])
+            return lambda scene: listed(scene)[: max(many(scene), 0)]
+        case "drop":
+            listed, many = items(expr.arguments[0]), number(expr.arguments[1])
+            return lambda scene: listed(scene)[max(many(scene), 0) :]
+        case "head":
+            listed = items(expr.arguments[0])
+            return lambda scene: listed(scene)[0]
+        case "last":
+            listed = items(expr.arguments[0])
+            return lambda scene: listed(scene)[-1]
+        case "text":
+            anything = value(expr.arguments[0])
+            return lambda scene: str(anything(scene))
+        case _:
+            assert_never(expr.function)
+
+
+def over(expr: core.Over) -> Value:
+    listed, body, item = items(expr.source), value(expr.body), expr.item
+
+    def each(scene: Scene) -> list[tuple[object, object]]:
+        return [
+            (one, body(replace(scene, local={**scene.local, item: one})))
+            for one in listed(scene)
+        ]
+
+    match expr.function:
+        case "any":
+            return lambda scene: any(bool(result) for _, result in each(scene))
+        case "all":
+            return lambda scene: all(bool(result) for _, result in each(scene))
+        case "count":
+            return lambda scene: sum(bool(result) for _, result in each(scene))
+        case "sum":
+            return lambda scene: sum(cast(int, result) for _, result in each(scene))
+        case "filter":
+            return lambda scene: tuple(one for one, result in each(scene) if result)
+        case _:
+            assert_never(expr.function)

@@ -1,0 +1,267 @@
+"""A machine as the explorer takes it: its spec, its generated module, its finite data.
+
+Built once from a core machine and the descriptor of the module that was generated
+from it; everything else asks this.  The module must be the explorer's own copy
+(`load`): its `spread` is exchanged, so that a delay is tried at its longest and at
+its shortest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from types import ModuleType
+from typing import Literal, cast
+
+import msgspec
+from deedbox import Machine
+from deedbox.key import key_text
+from deedbox.step import AnyMachine
+from deedbox_dsl import core
+from deedbox_dsl.types import INSTANT
+from msgspec import Struct
+from msgspec.structs import fields as struct_fields
+
+from .domain import EPOCH, Domain, body_expressions, domain
+from .evaluate import inline, walk
+from .points import Points, points
+
+
+class Spread:
+    """Stands for `deedbox.spread` in the explorer's copy: the longest delay, or the shortest."""
+
+    __slots__ = ("asked", "shortest")
+
+    def __init__(self) -> None:
+        self.shortest = False
+        self.asked = False
+
+    def __call__(self, delay: int, jitter: int | Literal["full"], seed: str) -> int:
+        del seed
+        width = delay if jitter == "full" else delay * jitter // 100 + 1
+        self.asked = self.asked or width > 1
+        return delay - (width - 1 if self.shortest and width > 1 else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An outcome that the far side may give, unstamped and without a ticket."""
+
+    command: str
+    outcome: str
+    message: Struct
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Model:
+    """`fields`: by state, its fields, key and given included; `reach`: by state and
+    trigger, the expressions that its clauses and the properties compute in such a step.
+    `counted`: the pairs of command and outcome that a property counts.
+    `gives_back`: (command, outcome) pairs by which an undo has done its work.
+    """
+
+    spec: core.Machine
+    machine: AnyMachine
+    domain: Domain
+    points: Points
+    spread: Spread
+    starts: tuple[Struct, ...]
+    messages: tuple[Struct, ...]
+    answers: Mapping[str, tuple[Answer, ...]]
+    commands: Mapping[type[Struct], core.Command]
+    outcomes: Mapping[type[Struct], tuple[str, str]]
+    fields: Mapping[str, tuple[core.Field, ...]]
+    reach: Mapping[tuple[str, str], tuple[core.Expr, ...]]
+    counted: tuple[tuple[str, str], ...]
+    gives_back: frozenset[tuple[str, str]]
+    prefix: str
+
+    def deed_of(self, text: object) -> int | None:
+        """The number of the deed of this instance whose idempotency key `text` is."""
+        if isinstance(text, str) and text.startswith(self.prefix):
+            rest = text[len(self.prefix) :]
+            return int(rest) if rest.isdecimal() else None
+        return None
+
+    def trigger(self, message: Struct) -> str:
+        """The name by which clauses know a message."""
+        pair = self.outcomes.get(type(message))
+        return ".".join(pair) if pair else type(message).__name__
+
+
+def instances(
+    struct: type[Struct], fields: Iterable[core.Field], data: Domain
+) -> Iterator[Struct]:
+    """Every message of a type, its `at` now."""
+    types = {field.name: field.type for field in struct_fields(struct)}
+    listed = list(fields)
+    for chosen in product(*(data.values(field.type) for field in listed)):
+        values = {
+            field.name: msgspec.convert(plain, types[field.name])
+            for field, plain in zip(listed, chosen, strict=True)
+        }
+        yield struct(**values, at=EPOCH)
+
+
+def model(spec: core.Machine, module: ModuleType) -> Model:
+    """`module` is a private copy of the generated module of `spec`."""
+    machine = cast(AnyMachine, module.machine)
+    if not isinstance(cast(object, machine), Machine):
+        raise TypeError(f"{module.__name__} has no machine")
+    spread = Spread()
+    if hasattr(module, "spread"):
+        module.spread = spread  # type: ignore[attr-defined]  # our own copy
+    data = domain(spec)
+    named = {command.name: command for command in spec.commands}
+    answers: dict[str, tuple[Answer, ...]] = {}
+    commands: dict[type[Struct], core.Command] = {}
+    outcomes: dict[type[Struct], tuple[str, str]] = {}
+    for command in machine.commands:
+        declared = named[command.name]
+        commands[command.struct] = declared
+        found: list[Answer] = []
+        for outcome, struct in zip(declared.outcomes, command.outcomes, strict=True):
+            outcomes[struct] = (declared.name, outcome.name)
+            found += (
+                Answer(declared.name, outcome.name, message)
+                for message in instances(struct, outcome.fields, data)
+            )
+        answers[declared.name] = tuple(found)
+    starts = tuple(
+        instances(
+            cast("type[Struct]", machine.start_type), (*spec.key, *spec.given), data
+        )
+    )
+    messages = {message.name: message for message in spec.messages}
+    return Model(
+        spec,
+        machine,
+        data,
+        points(spec),
+        spread,
+        starts,
+        tuple(
+            value
+            for struct in cast("tuple[type[Struct], ...]", machine.messages)
+            for value in instances(struct, messages[struct.__name__].fields, data)
+        ),
+        answers,
+        commands,
+        outcomes,
+        {state.name: (*spec.key, *spec.given, *state.fields) for state in spec.states},
+        reached_by(spec),
+        counted(spec),
+        frozenset(
+            (command.name, outcome.name)
+            for command in spec.commands
+            for outcome in command.outcomes
+            if not asked_again(spec, command.name, outcome.name)
+        ),
+        f"{machine.name}/{key_text(*(getattr(starts[0], k) for k in machine.key))}/{EPOCH}/",
+    )
+
+
+def trigger_name(trigger: core.Trigger) -> str:
+    match trigger:
+        case core.OnMessage(message):
+            return message
+        case core.OnOutcome(command, outcome):
+            return f"{command}.{outcome}"
+        case core.AtDeadline():
+            return "Due"
+
+
+def reached_by(spec: core.Machine) -> dict[tuple[str, str], tuple[core.Expr, ...]]:
+    ladders = {ladder.name: ladder for ladder in spec.ladders}
+    every = [stated.pred.expr for stated in spec.properties if stated.word == "across"]
+    begun = list(body_expressions(spec.start))
+    for again in spec.again:
+        if again.guard is not None:
+            begun.append(again.guard)
+        if isinstance(again.exit, core.Replace):
+            begun += [override.value for override in again.exit.overrides]
+    found: dict[tuple[str, str], list[core.Expr]] = {
+        (state.name, "Start"): [*every, *begun] for state in spec.states
+    }
+    for clause in spec.clauses:
+        roots = found.setdefault(
+            (clause.state, trigger_name(clause.trigger)), list(every)
+        )
+        if clause.guard is not None:
+            roots.append(clause.guard)
+        if clause.body is not None:
+            roots += body_expressions(clause.body)
+    return {
+        place: tuple(
+            shortest_too(inline(root, ladders), root, ladders) for root in roots
+        )
+        for place, roots in found.items()
+    }
+
+
+def shortest_too(
+    inlined: core.Expr, root: core.Expr, ladders: Mapping[str, core.Ladder]
+) -> core.Expr:
+    """`inlined`, and for each delay that has a jitter a sum `now +` its shortest length."""
+    for part in walk(root):
+        if isinstance(part, core.Wait) and ladders[part.policy].jitter is not None:
+            for length in shortest_delays(ladders[part.policy]):
+                delay = core.Constant(length, part.type, part.span)
+                now = core.Now(inlined.type, part.span)
+                made = core.Binary("+", now, delay, INSTANT, part.span)
+                inlined = core.Call(
+                    "earliest", (inlined, made), inlined.type, part.span
+                )
+    return inlined
+
+
+def shortest_delays(ladder: core.Ladder) -> set[int]:
+    if ladder.jitter == "full":
+        return {1}
+    part = ladder.jitter or 0
+    return {delay - delay * part // 100 for delay in ladder.delays}
+
+
+def counted(spec: core.Machine) -> tuple[tuple[str, str], ...]:
+    found: dict[tuple[str, str], None] = {}
+    for stated in spec.properties:
+        predicates = [stated.pred] + ([stated.target] if stated.target else [])
+        for predicate in predicates:
+            for part in walk(predicate.expr):
+                if isinstance(part, core.Ended):
+                    found[part.command, part.outcome] = None
+    return tuple(found)
+
+
+def issues(body: core.Body | None, command: str) -> bool:
+    return body is not None and any(
+        isinstance(issue, core.Do | core.Repeat) and issue.command == command
+        for issue in body.issues
+    )
+
+
+def asked_again(spec: core.Machine, command: str, outcome: str) -> bool:
+    """Whether after this outcome the same command is asked again: it has done nothing."""
+    answered = [
+        clause
+        for clause in spec.clauses
+        if clause.trigger == core.OnOutcome(command, outcome)
+        and clause.body is not None
+    ]
+
+    def retried(clause: core.Clause) -> bool:
+        if clause.body is None or issues(clause.body, command):
+            return True
+        match clause.body.exit:
+            case core.Goto(state=state):
+                waiting = state
+            case core.Stay() | core.Reject():
+                waiting = clause.state
+        return any(
+            issues(other.body, command)
+            for other in spec.clauses
+            if other.state == waiting and isinstance(other.trigger, core.AtDeadline)
+        )
+
+    return bool(answered) and all(retried(clause) for clause in answered)

@@ -1,0 +1,244 @@
+"""What one message does to one state, by the code that will run.
+
+The generated reducer is run by the interpreter's `step`, on the state in milliseconds
+in every way that the step could tell apart, with delays at their longest and at their
+shortest, and twice: the same must come out.  What can be said of the single step is
+said here: no exception, finals stay, deadlines and awaited tickets fit the spec, the
+clause whose guard holds is the one that was followed, `across`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import cast
+
+import msgspec
+from deedbox import Due, Refused
+from deedbox.step import step
+from deedbox_dsl import core
+from msgspec import Struct
+
+from .abstraction import explored_own
+from .domain import EPOCH
+from .evaluate import Scene, Truth, inline, phase, truth
+from .model import Model, trigger_name
+from .points import reaches, realised
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """`state` None: nothing changes.  `broken`: properties that this step breaks."""
+
+    state: Struct | None = None
+    commands: tuple[Struct, ...] = ()
+    refused: str = ""
+    broken: tuple[str, ...] = ()
+    raised: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedClause:
+    number: int
+    clause: core.Clause
+    guard: Truth | None
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    name: str
+    holds: Truth
+    premise: Truth | None
+
+
+@dataclass(slots=True, eq=False)
+class Reactions:
+    """Memoised reactions; remembers which clauses were followed and which premises met."""
+
+    model: Model
+    clauses: dict[tuple[str, str], list[GuardedClause]]
+    across: tuple[Across, ...]
+    followed: set[int] = field(default_factory=set[int])
+    met: set[str] = field(default_factory=set[str])
+    known: dict[tuple[Struct | None, Struct], tuple[Reaction, ...]] = field(
+        default_factory=dict[tuple[Struct | None, Struct], tuple[Reaction, ...]]
+    )
+
+    def of(self, state: Struct | None, message: Struct) -> tuple[Reaction, ...]:
+        found = self.known.get((state, message))
+        if found is None:
+            found = tuple(dict.fromkeys(self._all(state, message)))
+            self.known[state, message] = found
+        return found
+
+    def _all(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
+        if state is None:
+            yield from self._jittered(None, message)
+            return
+        name = "Due" if isinstance(message, Due) else self.model.trigger(message)
+        roots = self.model.reach.get((phase(state) or "", name), ())
+        for concrete in realised(
+            self.model.points, state, reaches(roots, message, state)
+        ):
+            yield from self._jittered(concrete, message)
+
+    def _jittered(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
+        spread = self.model.spread
+        spread.asked = spread.shortest = False
+        yield self._once(state, message)
+        if spread.asked:
+            spread.shortest = True
+            yield self._once(state, message)
+
+    def _once(self, state: Struct | None, message: Struct) -> Reaction:
+        machine = self.model.machine
+        try:
+            result = step(machine, state, message)
+            again = step(machine, state, message)
+        except Exception as error:
+            return Reaction(broken=("no_exception",), raised=f"{error!r}")
+        broken: tuple[str, ...] = () if result == again else ("deterministic",)
+        chosen = None if state is None else self._chosen(state, message)
+        if chosen is not None:
+            self.followed.add(chosen.number)
+        if isinstance(result, Refused):
+            if chosen is not None and not refuses(chosen.clause):
+                broken += ("as_specified",)
+            return Reaction(refused=result.kind, broken=broken)
+        new = cast(Struct, result.state)
+        broken += tuple(self._step_breaks(state, message, new, chosen))
+        if not result.changed:
+            return Reaction(refused="unchanged", broken=broken)
+        return Reaction(
+            explored_own(self.model, new),
+            cast("tuple[Struct, ...]", result.owed),
+            "",
+            broken,
+        )
+
+    def _step_breaks(
+        self,
+        old: Struct | None,
+        message: Struct,
+        new: Struct,
+        chosen: GuardedClause | None,
+    ) -> Iterator[str]:
+        machine = self.model.machine
+        starts = isinstance(message, cast("type[Struct]", machine.start_type))
+        if (
+            old is not None
+            and type(old) in machine.finals
+            and not starts
+            and old != new
+        ):
+            yield "finals_stay"
+        if isinstance(message, Due) and old is not None and old != new:
+            wake = machine.wake(old)
+            if wake is None or wake > EPOCH:
+                yield "no_early_wake"
+        if old is not None and not starts and chosen is None and old != new:
+            yield (
+                "late_answers_change_nothing"
+                if (type(message) in self.model.outcomes)
+                else "as_specified"
+            )
+        if chosen is not None and not leads_to(chosen.clause, phase(new)):
+            yield "as_specified"
+        if machine.wake(new) != self._soonest(new):
+            yield "wakes_at_the_soonest_deadline"
+        if (machine.awaited(new) is not None) != self._awaits(new):
+            yield "awaits_as_declared"
+        if msgspec.json.decode(msgspec.json.encode(new), type=type(new)) != new:
+            yield "survives_storage"
+        for stated in self.across if old is not None else ():
+            scene = Scene(state=new, old=old, new=new, now=EPOCH, message=message)
+            if stated.premise is None or stated.premise(scene):
+                self.met.add(stated.name)
+            if not stated.holds(scene):
+                yield stated.name
+
+    # ---- the spec's own reading ----------------------------------------------------
+
+    def _declared(self, state: Struct) -> core.State:
+        name = phase(state)
+        return next(s for s in self.model.spec.states if s.name == name)
+
+    def _deadlines(self, state: Struct) -> list[tuple[int, str]]:
+        found: list[tuple[int, str]] = []
+        for name in self._declared(state).deadlines:
+            value = cast("int | None", getattr(state, name))
+            if value is not None:
+                found.append((value, name))
+        return found
+
+    def _soonest(self, state: Struct) -> int | None:
+        return min((at for at, _ in self._deadlines(state)), default=None)
+
+    def _awaits(self, state: Struct) -> bool:
+        return self._declared(state).awaits is not None
+
+    def due_field(self, state: Struct) -> str:
+        """The deadline that fires first: the earliest, then the first in the spec."""
+        deadlines = self._deadlines(state)
+        return min(deadlines, key=lambda deadline: deadline[0])[1] if deadlines else ""
+
+    def _chosen(self, state: Struct, message: Struct) -> GuardedClause | None:
+        """The clause that decides: the first of its trigger whose guard holds."""
+        if isinstance(message, Due):
+            soonest = self._soonest(state)
+            if soonest is None or soonest > EPOCH:
+                return None
+            name = f"at {self.due_field(state)}"
+        elif type(message) in self.model.outcomes:
+            name = self.model.trigger(message)
+            if getattr(message, "ticket", 0) != self.model.machine.awaited(state):
+                return None
+        else:
+            name = self.model.trigger(message)
+        scene = Scene(state=state, message=message, now=EPOCH)
+        for guarded in self.clauses.get((phase(state) or "", name), ()):
+            if guarded.guard is None or guarded.guard(scene):
+                return guarded
+        return None
+
+
+def refuses(clause: core.Clause) -> bool:
+    return clause.body is None or isinstance(clause.body.exit, core.Reject)
+
+
+def leads_to(clause: core.Clause, name: str | None) -> bool:
+    if clause.body is None:
+        return False
+    match clause.body.exit:
+        case core.Goto(state=state):
+            return state == name
+        case core.Stay():
+            return clause.state == name
+        case core.Reject():
+            return False
+
+
+def reactions(model: Model) -> Reactions:
+    ladders = {ladder.name: ladder for ladder in model.spec.ladders}
+    clauses: dict[tuple[str, str], list[GuardedClause]] = {}
+    for number, clause in enumerate(model.spec.clauses):
+        match clause.trigger:
+            case core.AtDeadline(field=name):
+                trigger = f"at {name}"
+            case core.OnMessage() | core.OnOutcome():
+                trigger = trigger_name(clause.trigger)
+        guard = None
+        if clause.guard is not None:
+            guard = truth(inline(clause.guard, ladders))
+        clauses.setdefault((clause.state, trigger), []).append(
+            GuardedClause(number, clause, guard)
+        )
+    across: list[Across] = []
+    for stated in model.spec.properties:
+        if stated.word == "across":
+            expr = inline(stated.pred.expr, ladders)
+            premise = None
+            if isinstance(expr, core.Binary) and expr.operator == "implies":
+                premise = truth(expr.left)
+            across.append(Across(stated.name, truth(expr), premise))
+    return Reactions(model, clauses, tuple(across))
