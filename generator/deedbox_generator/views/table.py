@@ -42,7 +42,12 @@ def table(machine: core.Machine, width: int = 100) -> str:
     rows = list(_rows(machine))
     clauses = [row for row in rows if not row.heading]
     widths = _widths([_HEAD, *(row.cells() for row in clauses)], width)
-    lines = [_title(machine), "", _line(_HEAD, widths), "─" * _total(widths)]
+    lines = [
+        *wrap(_title(machine), width),
+        "",
+        _line(_HEAD, widths),
+        "─" * _total(widths),
+    ]
     for row in rows:
         if row.heading:
             lines.append("")
