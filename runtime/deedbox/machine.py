@@ -76,27 +76,33 @@ class Transition:
 class SqliteTable:
     """The storage adapter of one machine on SQLite: complete statements, no string building.
 
-    A row is id, rev, phase, at, born, version, wake_at, parked, doc: `load` and `page`
-    give rows, `insert` takes one.  The parameters of the others, in order:
+    Every parameter is numbered.  `COLUMNS` are id, rev, phase, at, born, version,
+    wake_at, parked, doc, in this order, wherever a row is read or written.
+
+    `create`   table (strict, without rowid), partial index, view; each `if not exists`.
+    `load`     ?1 a JSON array of ids -> COLUMNS, by id:
+               `where id in (select value from json_each(?1)) order by id`
+    `insert`   ?1..?9 COLUMNS
+    `update`   ?1..?9 COLUMNS, ?10 the stored rev: `where id = ?1 and rev = ?10`
+    `due`      ?1 now, ?2 version, ?3 limit -> COLUMNS of `wake_at <= ?1 and parked is null
+               and version <= ?2`, by wake_at, then id
+    `park`     ?1 id, ?2 the reason
+    `remove`   ?1 id, ?2 the stored rev
+    `page`     ?1 after this id, ?2 phase or null, ?3 due by this instant or null, ?4 limit
+               -> COLUMNS, by id
+    `soonest`  ?1 version -> the smallest wake_at that is not parked and not newer, one row
+               or none (`order by wake_at limit 1`, so that the partial index answers it)
     """
 
     create: tuple[str, ...]
-    """Table, index and view, each only if it is not there; no parameters."""
     load: str
-    """A JSON array of ids; gives the rows that exist, by id."""
     insert: str
     update: str
-    """rev, phase, at, version, wake_at, doc; then id and the rev that must still be there."""
     due: str
-    """now, version, limit; gives the ids whose deadline has come, earliest first."""
     park: str
-    """The reason (null: no longer parked), id."""
     remove: str
-    """id and the rev that must still be there."""
     page: str
-    """after (an id), phase twice (null: any), due before twice (null: whenever), limit."""
     soonest: str
-    """version; gives the earliest deadline, or null."""
 
 
 S = TypeVar("S", bound=Struct)

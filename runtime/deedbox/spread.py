@@ -14,14 +14,14 @@ from typing import Literal
 from .machine import Duration
 
 
-def spread(delay: Duration, jitter: int | Literal["full"], seed: str) -> Duration:
+def spread(delay: int, jitter: int | Literal["full"], seed: str) -> Duration:
     """`delay`, shortened by up to `jitter` percent, or by anything short of all of it.
 
-    `seed` is `machine/id/born/ticket`; its UTF-8 bytes are hashed with SHA-256, and
+    All in milliseconds.  `seed` is `machine/id/born/ticket`; its UTF-8 bytes are hashed with SHA-256, and
     the first eight bytes of the digest, big-endian, choose the part.
     """
     width = delay if jitter == "full" else delay * jitter // 100 + 1
     if width <= 1:
-        return delay
+        return Duration(delay)
     chosen = int.from_bytes(sha256(seed.encode()).digest()[:8], "big")
     return Duration(delay - chosen % width)

@@ -1,0 +1,211 @@
+"""What the templates are given: names, annotations and finished lines, all of them text.
+
+A plan holds no core node and no decision that is still open; a template only lays
+it out.  The order of everything is that of the spec.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """`doc` is a literal; `default` an expression."""
+
+    name: str
+    annotation: str
+    default: str | None = None
+    doc: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """`tag` is None for a record, which is never one of several."""
+
+    name: str
+    tag: str | None
+    doc: str | None
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """A name for an expression of types, or a `NewType`."""
+
+    name: str
+    value: str
+    doc: str | None
+    new_type: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    name: str
+    doc: str | None
+    variants: tuple[Struct, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    module: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """`wait` is None when no clause asks for it, `attempts` when none compares with it."""
+
+    comment: str
+    prefix: str
+    attempts: str | None
+    delays: tuple[str, ...]
+    wait: str | None
+    jitter: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    struct: Struct
+    method: str
+    outcomes: tuple[Struct, ...]
+    union: str
+    doc: str | None
+    unrepeatable: bool
+    deadline: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One `case` of a state's `match` on the message: its patterns, its lines (indented).
+
+    `reference` stands behind the patterns when all of the case is one clause.
+    """
+
+    patterns: tuple[str, ...]
+    lines: tuple[str, ...]
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reducer:
+    """The function of one state, or of all the ended ones."""
+
+    function: str
+    states: tuple[str, ...]
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A command as it is made: its class and its arguments."""
+
+    name: str
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A way into a state: a function that makes the state and what is then owed.
+
+    `head` are the parameters before the star; `ticket` the line that counts the
+    issues, if there are any; `local` the name of the state while it is made.
+    """
+
+    function: str
+    head: str
+    parameters: tuple[Field, ...]
+    doc: str
+    ticket: str | None
+    local: str
+    target: str
+    values: tuple[Value, ...]
+    commands: tuple[Made, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Waking:
+    """The states that one answer of `wake` fits; `deadlines` are expressions."""
+
+    states: tuple[str, ...]
+    deadlines: tuple[str, ...]
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    source: str
+    trigger: str
+    target: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the machine's view, and the JSON path of its value."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    name: str
+    view: str
+    phases: tuple[str, ...]
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """`large`: too many states for a `match`, so functions are found in tables."""
+
+    name: str
+    module: str
+    version: int
+    doc: str
+    key: tuple[str, ...]
+    key_text: str
+    policies: tuple[Policy, ...]
+    states: tuple[Struct, ...]
+    finals: tuple[str, ...]
+    start: Struct
+    messages: tuple[Struct, ...]
+    commands: tuple[Command, ...]
+    begin: Arrival
+    begins_again: bool
+    more_begins: tuple[Arrival, ...]
+    again: tuple[str, ...]
+    reducers: tuple[Reducer, ...]
+    arrivals: tuple[Arrival, ...]
+    wakings: tuple[Waking, ...]
+    awaiting: tuple[str, ...]
+    resting: tuple[str, ...]
+    transitions: tuple[Transition, ...]
+    table: Table
+    large: bool
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The classes of all outcomes."""
+        return tuple(o.name for c in self.commands for o in c.outcomes)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What one spec file becomes."""
+
+    name: str
+    source: str
+    spec_hash: str
+    module: str
+    imports: tuple[Import, ...]
+    aliases: tuple[Alias, ...]
+    records: tuple[Struct | Choice | Alias, ...]
+    machines: tuple[Machine, ...]

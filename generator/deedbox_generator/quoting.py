@@ -1,0 +1,42 @@
+"""Text of the spec as text of Python: always data, never code.
+
+Everything a spec's author wrote in words goes through one of these functions, so
+no quote, backslash or line end of it can close a string or a comment.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+_PLAIN_DOC = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f-\xa0\\]*")
+
+
+def literal(text: str) -> str:
+    """A Python literal whose value is exactly `text`; anything unprintable is escaped."""
+    return repr(text)
+
+
+def docstring(text: str) -> str:
+    """A literal for a docstring: readable where the text is harmless, else escaped.
+
+    The text loses what `inspect.cleandoc` would take from it anyway.
+    """
+    clean = inspect.cleandoc(text)
+    readable = (
+        _PLAIN_DOC.fullmatch(clean) is not None
+        and all(char == "\n" or char.isprintable() for char in clean)
+        and '"""' not in clean
+        and not clean.startswith('"')
+        and not clean.endswith('"')
+    )
+    if not readable:
+        return literal(clean)
+    if "\n" in clean:
+        return f'"""{clean}\n"""'
+    return f'"""{clean}"""'
+
+
+def comment(text: str) -> str:
+    """The text for behind a `#`: one line, whatever it was."""
+    return text if text.isprintable() else literal(text)

@@ -1,0 +1,333 @@
+"""The clauses of a state as one function: a `match` on the message, flat and total.
+
+The guards of one trigger become a sequence of `if … : return …`, in the order of
+the spec, and the last clause stands without one.  A `Due` looks for the earliest
+deadline that has come, ties in spec order; an answer is taken only with the ticket
+that the state holds; what a state ignores by name it says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import assert_never
+
+from deedbox_dsl import core
+from deedbox_dsl.source import Span
+from deedbox_dsl.types import Maybe, Type
+
+from . import plan
+from .arrivals import Commands, Shape, Use, Way, shape
+from .expressions import Place, items_of, render, typed
+from .naming import Functions, outcome_class
+from .quoting import comment, literal
+
+WIDTH = 88
+"""How wide a line may be before its reference moves to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the clauses of one machine need to know of it."""
+
+    machine: core.Machine
+    commands: Commands
+    fields: Mapping[str, Mapping[str, Type]]
+    functions: Functions
+    ways: Mapping[Shape, Way]
+    place: Place
+    starts_again: str
+    answers: tuple[str, ...]
+    large: bool
+
+
+def reducer(context: Context, state: core.State) -> plan.Reducer:
+    """The function of a state that is not final."""
+    lines = _Lines(context, state)
+    grouped: dict[str, list[core.Clause]] = {}
+    for clause in context.machine.clauses:
+        if clause.state == state.name:
+            grouped.setdefault(_pattern(clause.trigger), []).append(clause)
+    cases = [
+        plan.Case(
+            (pattern,),
+            tuple(lines.case(pattern, clauses)),
+            reference(clauses[0].span) if len(clauses) == 1 else "",
+        )
+        for pattern, clauses in grouped.items()
+    ]
+    if "Due" not in grouped:
+        cases.append(plan.Case(("Due",), ("return NOT_DUE",)))
+    cases.append(plan.Case(("Start",), (context.starts_again,)))
+    late = tuple(each for each in context.answers if each not in grouped)
+    if late:
+        cases.append(plan.Case(_late(context, late), ("return LATE",)))
+    return plan.Reducer(
+        context.functions.states[state.name], (state.name,), tuple(cases)
+    )
+
+
+def ended(context: Context, finals: tuple[str, ...]) -> plan.Reducer:
+    """The function of all final states: only a start may move them."""
+    cases = [
+        plan.Case(("Start",), (context.starts_again,)),
+        plan.Case(("Due",), ("return NOT_DUE",)),
+    ]
+    if context.machine.messages:
+        messages = tuple(each.name for each in context.machine.messages)
+        cases.append(plan.Case(messages, ("return ENDED",)))
+    if context.answers:
+        cases.append(plan.Case(_late(context, context.answers), ("return LATE",)))
+    return plan.Reducer("_ended", finals, tuple(cases))
+
+
+def start_again(context: Context, begins: Mapping[tuple[str, ...], str]) -> list[str]:
+    """The lines of what a second start does; none when it is always kept."""
+    machine = context.machine
+    lines: list[str] = []
+    for each in machine.again:
+        body = _again(machine, each, context.place, begins)
+        lines += _guarded(each.guard, body, reference(each.span), context.place, 4)
+        if each.guard is None:
+            return [] if lines == [f"return KEPT{reference(each.span)}"] else lines
+    if not machine.given:
+        return [*lines, "return KEPT"] if lines else []
+    names = [each.name for each in machine.given]
+    same = " and ".join(f"msg.{name} == state.{name}" for name in names)
+    other = " or ".join(names)
+    return [
+        *lines,
+        f"if {same}:",
+        "    return KEPT",
+        f'return Refused("rejected", {literal(f"already started with other {other}")})',
+    ]
+
+
+def reference(span: Span) -> str:
+    """`  # orders.deed:17`, for behind a line."""
+    return f"  # {comment(PurePosixPath(span.path).name)}:{span.line}"
+
+
+def overridden(
+    machine: core.Machine, exit_: core.Replace
+) -> tuple[list[core.Set], list[core.Set]]:
+    """The overrides of a replacement that are of the given, and those of the state."""
+    given = {each.name for each in machine.given}
+    of_given = [each for each in exit_.overrides if each.field in given]
+    of_state = [each for each in exit_.overrides if each.field not in given]
+    return of_given, of_state
+
+
+def _again(
+    machine: core.Machine,
+    again: core.Again,
+    place: Place,
+    begins: Mapping[tuple[str, ...], str],
+) -> list[str]:
+    match again.exit:
+        case core.Keep():
+            return ["return KEPT"]
+        case core.Replace():
+            of_given, of_state = overridden(machine, again.exit)
+            begin = begins[tuple(each.field for each in of_state)]
+            types = {each.name: each.type for each in machine.given}
+            types |= {e.name: e.type for s in machine.states for e in s.fields}
+            set_ = [
+                f"{each.field}={typed(each.value, types[each.field], place)}"
+                for each in of_state
+            ]
+            if not of_given:
+                told = ", ".join(["msg", "state.born", "state.issued", *set_])
+                return [f"return {begin}({told})"]
+            values = {
+                each.name: f"msg.{each.name}" for each in (*machine.key, *machine.given)
+            } | {
+                each.field: typed(each.value, types[each.field], place)
+                for each in of_given
+            }
+            written = ", ".join(f"{name}={value}" for name, value in values.items())
+            told = ", ".join(["anew", "state.born", "state.issued", *set_])
+            return [f"anew = Start({written}, at=msg.at)", f"return {begin}({told})"]
+        case _:
+            assert_never(again.exit)
+
+
+@dataclass(slots=True)
+class _Lines:
+    """The lines of one state's function, and the local names it has given so far."""
+
+    context: Context
+    state: core.State
+    locals: dict[str, Type] = field(default_factory=dict[str, Type])
+
+    def case(self, pattern: str, clauses: Sequence[core.Clause]) -> list[str]:
+        if pattern == "Due":
+            return self._due(clauses)
+        if isinstance(clauses[0].trigger, core.OnOutcome):
+            late = ["if msg.ticket != state.ticket:", "    return LATE"]
+            return [*late, *self._sequence(clauses, clauses, 12)]
+        return self._sequence(clauses, clauses, 12)
+
+    def _due(self, clauses: Sequence[core.Clause]) -> list[str]:
+        waiting = self.state.deadlines
+        if len(waiting) == 1:
+            due = f"state.{waiting[0]}"
+            unarmed = (
+                f"{due} is None or "
+                if isinstance(self.context.fields[self.state.name][waiting[0]], Maybe)
+                else ""
+            )
+            early = [f"if {unarmed}msg.at < {due}:", "    return NOT_DUE"]
+            return [*early, *self._sequence(clauses, clauses, 12)]
+        lines = [
+            "soonest = wake(state)",
+            "if soonest is None or msg.at < soonest:",
+            "    return NOT_DUE",
+        ]
+        for name in waiting:
+            own = [each for each in clauses if each.trigger == core.AtDeadline(name)]
+            if name == waiting[-1]:
+                lines += self._sequence(own, clauses, 12)
+            else:
+                lines.append(f"if state.{name} == soonest:")
+                lines += [f"    {each}" for each in self._sequence(own, clauses, 16)]
+        return lines
+
+    def _sequence(
+        self,
+        clauses: Sequence[core.Clause],
+        group: Sequence[core.Clause],
+        depth: int,
+    ) -> list[str]:
+        """The clauses of one trigger; a case of one clause has its reference already."""
+        lines: list[str] = []
+        for clause in clauses:
+            place = self._place(clause)
+            ref = reference(clause.span) if len(group) > 1 else ""
+            body = self._body(clause, place)
+            lines += _guarded(clause.guard, body, ref, place, depth)
+        if clauses[-1].guard is not None:
+            raise AssertionError(f"{clauses[-1].span}: the last clause has a guard")
+        return lines
+
+    def _place(self, clause: core.Clause) -> Place:
+        """Names for the lets and items of the clause; one name has one type a function."""
+        names: dict[str, str] = {}
+        exprs: list[core.Expr] = [] if clause.guard is None else [clause.guard]
+        if clause.body is not None:
+            for let in clause.body.lets:
+                names[let.name] = self._local(let.name, let.value.type)
+            exprs += [let.value for let in clause.body.lets]
+            if not isinstance(clause.body.exit, core.Reject):
+                exprs += [each.value for each in clause.body.exit.fields]
+            for issue in clause.body.issues:
+                if isinstance(issue, core.Do | core.Repeat):
+                    exprs += issue.arguments
+        for expr in exprs:
+            for item in items_of(expr):
+                names.setdefault(item, self._free(item))
+        return replace(self.context.place, locals=names)
+
+    def _local(self, name: str, type_: Type) -> str:
+        free = self._free(name)
+        while self.locals.setdefault(free, type_) != type_:
+            free += "_"
+        return free
+
+    def _free(self, name: str) -> str:
+        return f"{name}_" if name in ("state", "msg", "soonest") else name
+
+    def _body(self, clause: core.Clause, place: Place) -> list[str]:
+        if clause.body is None:
+            text = f"{clause.state} ignores {_pattern_name(clause.trigger)}"
+            return [f'return Refused("ignored", {literal(text)})']
+        lines = [
+            f"{place.locals[let.name]} = {typed(let.value, let.value.type, place)}"
+            for let in clause.body.lets
+        ]
+        match clause.body.exit:
+            case core.Reject():
+                text = literal(clause.body.exit.text)
+                return [*lines, f'return Refused("rejected", {text})']
+            case core.Stay() if _changes_nothing(clause.body):
+                return [*lines, "return state, ()"]
+            case core.Stay() | core.Goto():
+                shape_ = shape(Use(clause.state, clause.body))
+                types = self.context.fields[shape_.target]
+                call = self.context.ways[shape_].call(
+                    clause.body, place, types, self.context.commands
+                )
+                return [*lines, f"return {call}"]
+            case _:
+                assert_never(clause.body.exit)
+
+
+def _guarded(
+    guard: core.Expr | None,
+    body: list[str],
+    ref: str,
+    place: Place,
+    depth: int,
+) -> list[str]:
+    """`body`, under its guard; the reference on the first line that has room for it."""
+    if guard is None:
+        return [_referred(body[0], ref, depth), *body[1:]]
+    head = f"if {render(guard, place)}:"
+    if depth + len(head) + len(ref) <= WIDTH:
+        return [head + ref, *(f"    {line}" for line in body)]
+    lines = [_referred(body[0], ref, depth + 4), *body[1:]]
+    return [head, *(f"    {line}" for line in lines)]
+
+
+def _referred(line: str, ref: str, depth: int) -> str:
+    """`line` and its reference, behind its first bracket when it will be broken there."""
+    if depth + len(line) + len(ref) <= WIDTH or "(" not in line or not ref:
+        return line + ref
+    head, bracket, rest = line.partition("(")
+    return f"{head}{bracket}{ref}\n{rest}"
+
+
+def _changes_nothing(body: core.Body) -> bool:
+    return (
+        isinstance(body.exit, core.Stay)
+        and not body.issues
+        and all(
+            isinstance(each.value, core.Read)
+            and each.value.scope == "state"
+            and each.value.name == each.field
+            for each in body.exit.fields
+        )
+    )
+
+
+def _late(context: Context, late: tuple[str, ...]) -> tuple[str, ...]:
+    return ("_",) if context.large else late
+
+
+def _pattern(trigger: core.Trigger) -> str:
+    match trigger:
+        case core.OnMessage():
+            return trigger.message
+        case core.OnOutcome():
+            return outcome_class(trigger.command, trigger.outcome)
+        case core.AtDeadline():
+            return "Due"
+        case _:
+            assert_never(trigger)
+
+
+def _pattern_name(trigger: core.Trigger) -> str:
+    """As the spec writes it."""
+    match trigger:
+        case core.OnMessage():
+            return trigger.message
+        case core.OnOutcome():
+            return f"{trigger.command}.{trigger.outcome}"
+        case core.AtDeadline():
+            return f"at {trigger.field}"
+        case _:
+            assert_never(trigger)
+
+
+trigger_text = _pattern_name
