@@ -12,6 +12,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -43,10 +44,18 @@ class Handler:
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """Killed by somebody else, as soon as the wait before the second asking is stored."""
+
+
+Kill: TypeAlias = Inside | Handler | Outside
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """Where it dies; which phase is then stored; how often the far side has acted."""
 
-    kill: Inside | Handler
+    kill: Kill
     stored: Literal["waits", "asks"]
     acted: int
 
@@ -65,7 +74,7 @@ POINTS: Final = {
     "after the answer, before the save": Point(
         Inside("answer_before_save", {"charge": 2, "refund": 5}), "asks", 2
     ),
-    "during the wait": Point(Inside("waiting", {"charge": 1, "refund": 2}), "waits", 1),
+    "during the wait": Point(Outside(), "waits", 1),
     "between the wake and the save": Point(
         Inside("wake_before_save", {"charge": 1, "refund": 2}), "waits", 1
     ),
@@ -105,36 +114,43 @@ class Run:
     def ledger(self) -> Path:
         return self.folder / "ledger.db"
 
-    def work(self, point: Inside | Handler | None = None) -> int:
+    def work(self, kill: Kill | None = None) -> int:
         """A worker process from its start to its end; how it ended."""
-        environment = dict(os.environ)
-        environment["PYTHONPATH"] = str(HERE)
+        environment = {**os.environ, "PYTHONPATH": str(HERE)}
         sold_out = "sold_out" if self.verb == "refund" else "in_stock"
-        dies: tuple[str, ...] = ()
-        match point:
+        arguments = [str(HERE / "worker.py"), self.store, str(self.ledger), sold_out]
+        match kill:
             case Inside(name, hits):
                 environment["DEEDBOX_FAILPOINT"] = f"{name}:{hits[self.verb]}"
             case Handler(side):
-                dies = (self.verb, side)
-            case None:
+                arguments += [self.verb, side]
+            case Outside() | None:
                 pass
-        worker = HERE / "worker.py"
-        arguments = (worker, self.store, self.ledger, sold_out, *dies)
-        ran = subprocess.run(
+        child = subprocess.Popen(
             [sys.executable, *arguments],
             env=environment,
-            capture_output=True,
+            stderr=subprocess.PIPE,
             text=True,
         )
-        assert ran.returncode in (0, -signal.SIGKILL), ran.stderr
-        return ran.returncode
+        if isinstance(kill, Outside):
+            self.until_it_waits(child)
+            child.kill()
+        _, said = child.communicate()
+        assert child.returncode in (0, -signal.SIGKILL), said
+        return child.returncode
 
-    def seen(self) -> tuple[str, dict[str, int]]:
-        """The stored phase, and how many keys ended with each outcome."""
+    def until_it_waits(self, child: subprocess.Popen[str]) -> None:
+        while child.poll() is None and self.phase() != PHASES[self.verb, "waits"]:
+            time.sleep(0.01)
+
+    def phase(self) -> str | None:
         with deedbox.open(self.store, [purchase.machine]) as box:
             instance = box.get(purchase.machine, "p-1")
-        assert instance is not None
-        return type(instance.state).__name__, counts(self.ledger)
+        return None if instance is None else type(instance.state).__name__
+
+    def seen(self) -> tuple[str | None, dict[str, int]]:
+        """The stored phase, and how many keys ended with each outcome."""
+        return self.phase(), counts(self.ledger)
 
 
 @pytest.mark.parametrize("verb", VERBS)
