@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import islice
@@ -135,8 +135,8 @@ class Box:
         spawn: Spawn = spawn_thread,
     ) -> None:
         self.machines = Machines(machines)
-        self._store = store
-        self._rules = rules
+        self.store = store
+        self.rules = rules
         self.clock = clock
         store.register(codec.machine for codec in self.machines.codecs.values())
         self._writer = Writer(store, self.machines.codecs, rules, clock, peers=peers)
@@ -255,7 +255,7 @@ class Box:
         Raises `InstanceParked` or `NewerVersion` when the row cannot be read here.
         """
         codec = self.machines.of(machine)
-        return self._store.read(_instance(codec, id))
+        return cast("Instance[S] | None", self.store.read(_instance(codec, id)))
 
     def list(
         self,
@@ -271,7 +271,7 @@ class Box:
         `due_before`: only with a wake at that instant or earlier.
         """
         codec = self.machines.of(machine)
-        rows = self._store.read(ask(Page(codec.name, after, phase, due_before, limit)))
+        rows = self.store.read(ask(Page(codec.name, after, phase, due_before, limit)))
         return [_listed(row) for row in rows]
 
     @property
@@ -282,7 +282,7 @@ class Box:
     # -- in a transaction of yours
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self) -> Generator[Transaction]:
         """A write transaction: your own statements and ours, committed together.
 
         It commits at the end of the block and rolls back when the block raises.
@@ -292,8 +292,8 @@ class Box:
             raise MisplacedCall("A transaction is already open in this thread.")
         self._within.open = True
         try:
-            with self._store.transaction() as transaction:
-                yield Transaction(self.machines, self._rules, transaction)
+            with self.store.transaction() as transaction:
+                yield Transaction(self.machines, self.rules, transaction)
         finally:
             self._within.open = False
         self._writer.poke()
@@ -312,7 +312,7 @@ class Box:
                 return
             self._writer.close()
             join()
-        self._store.close()
+        self.store.close()
 
 
 class Transaction:

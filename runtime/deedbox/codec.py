@@ -154,7 +154,8 @@ class Codec:
 
     def command(self, name: str, document: str) -> Struct:
         """A stored command, decoded; raises `msgspec.MsgspecError`."""
-        return self._commands[name](document)
+        command: Struct = self._commands[name](document)
+        return command
 
     def journaled(self, document: str) -> Struct:
         """A message of the journal, decoded."""
@@ -163,7 +164,8 @@ class Codec:
             return msgspec.json.decode(document, type=Due)
         for kind, decode in self._messages.items():
             if kind.__struct_config__.tag == tag:
-                return decode(document)
+                message: Struct = decode(document)
+                return message
         raise UnknownMachine(f"{self.name} takes no {tag}")
 
 

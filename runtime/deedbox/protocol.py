@@ -49,6 +49,7 @@ from .operations import (
     Look,
     Mark,
     Name,
+    OutboxRow,
     Outlook,
     Owe,
     Owing,
@@ -366,7 +367,9 @@ class Work:
 
     def take(self) -> Program[None]:
         """Remove the rows that were answered, as far as the claim is still ours (R5)."""
-        held, keys, known = self.desk.held, [], []
+        held = self.desk.held
+        keys: list[Key] = []
+        known: list[tuple[Answered, Live | None]] = []
         for answer in self.batch.answers:
             key = answer.key
             if key not in held:
@@ -656,7 +659,8 @@ class Work:
     def owe(self) -> Program[None]:
         """New commands: held at once when there is room here and none waits before them."""
         room, backlog = self.result.room, self.result.backlog
-        desk, rows = self.desk, []
+        desk = self.desk
+        rows: list[OutboxRow] = []
         alone = [
             (machine, id, type_.name)
             for (machine, id, _), (type_, *_) in self.owed.items()

@@ -276,6 +276,16 @@ class Worker:
             not (self._running or self._arrived or self._answers) and self._writer.quiet
         )
 
+    @property
+    def running(self) -> list[Key]:
+        """The rows whose handlers are at work."""
+        return list(self._running)
+
+    @property
+    def epoch(self) -> int:
+        """The session by which this worker holds rows."""
+        return self._writer.desk.epoch
+
     # -- handlers
 
     def _begin(self, held: Held) -> None:

@@ -188,9 +188,7 @@ class Writer:
 
     def _control(self) -> Control | None:
         """The control item at the head of the queue, obeyed."""
-        if not self._queue or not isinstance(self._queue[0], Control):
-            return None
-        control = self._queue.popleft()
+        control = self._queue[0] if self._queue else None
         match control:
             case Serve():
                 self._dispatcher = control.dispatcher
@@ -199,21 +197,26 @@ class Writer:
                 self._reap = self._look = True
             case Drain():
                 self.desk.room = dict.fromkeys(self.desk.room, CLOSED)
-            case _:
+            case Stop():
                 pass
-        return control  # type: ignore[return-value]  only controls come here
+            case _:
+                return None
+        self._queue.popleft()
+        return control
 
     def _gather(self) -> Batch | None:
         """All that waits, up to a batch; None when there is nothing to do."""
         batch, queue, desk = Batch(), self._queue, self.desk
         if self._again:
             again, self._again = self._again, []
-            for item in again:
-                self._add(batch, item)
+            for late in again:
+                self._add(batch, late)
         for _ in range(LARGEST_BATCH):
-            if not queue or isinstance(queue[0], Control):
+            item = queue[0] if queue else None
+            if item is None or isinstance(item, Control):
                 break
-            self._add(batch, queue.popleft())  # type: ignore[arg-type]
+            self._add(batch, item)
+            queue.popleft()
         some = bool(
             batch.tells
             or batch.answers
@@ -299,10 +302,11 @@ class Writer:
 
     def _do(self, batch: Batch) -> Program[None]:
         """The batch; again when it failed; then one item a transaction (R2)."""
-        for _ in range(2):
+        problem = yield from self._attempt(batch)
+        if problem is not None:
             problem = yield from self._attempt(batch)
-            if problem is None:
-                return
+        if problem is None:
+            return
         self._back_off()
         log.warning("a batch failed twice, its items are tried alone: %s", problem)
         apart = Batch(

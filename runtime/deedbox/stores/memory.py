@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
@@ -170,7 +170,7 @@ class MemoryStore:
         return self.run(program)
 
     @contextmanager
-    def transaction(self) -> Iterator[MemoryTransaction]:
+    def transaction(self) -> Generator[MemoryTransaction]:
         with self._lock:
             self._begin(None)
             try:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -298,7 +298,7 @@ class SqliteStore:
                 self._reader.execute("rollback")
 
     @contextmanager
-    def transaction(self) -> Iterator[SqliteTransaction]:
+    def transaction(self) -> Generator[SqliteTransaction]:
         self._turn.acquire()
         try:
             if self._guest is None:
@@ -322,7 +322,8 @@ class SqliteStore:
     def changed(self, epoch: int) -> bool:  # noqa: ARG002  a connection knows itself
         """Whether another connection committed since this was last asked."""
         (now,) = self._writer.execute("pragma data_version").fetchone()
-        moved, self._data_version = now != self._data_version, now
+        moved = bool(now != self._data_version)
+        self._data_version = now
         return moved
 
     def close(self) -> None:
@@ -388,7 +389,7 @@ class SqliteStore:
     @contextmanager
     def _exclusive(
         self, connection: sqlite3.Connection
-    ) -> Iterator[sqlite3.Connection]:
+    ) -> Generator[sqlite3.Connection]:
         self._locks.enter()
         try:
             connection.execute("begin immediate")
@@ -499,7 +500,7 @@ class Statements:
         }
 
     def _many(self, statement: str, rows: Iterable[Sequence[object]]) -> int:
-        self._executemany(statement, rows)  # type: ignore[arg-type]  sqlite3's own row type is private
+        self._executemany(statement, rows)
         return self._cursor.rowcount
 
     # -- sessions

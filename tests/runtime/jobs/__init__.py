@@ -1,0 +1,1 @@
+"""A machine in the shape that the generator gives, with what no printed spec has."""
