@@ -68,7 +68,8 @@ GENERATED_CLASSES = _words(
     """
     State Start Due Msg Command Taken Step Handlers Refused Instant Duration Annotated
     Literal Final Protocol TypeAlias Awaitable Struct Meta NewType Machine SqliteTable
-    CommandType Transition PostgresTable Outcome Mapping Callable
+    CommandType Transition PostgresTable Outcome Message Never Mapping Callable
+    VERSION LATE KEPT ENDED TRANSITIONS UNSTAMPED
     """
 )
 """What a generated module of a machine names by itself."""
