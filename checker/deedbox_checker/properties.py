@@ -1,0 +1,125 @@
+"""What a spec states, as functions of a world; and what holds of every machine unasked.
+
+A predicate sees the stored state and the ghosts (`count`): what the far side did,
+whether or not the machine has heard of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from deedbox_dsl import core
+
+from .abstraction import Row, World
+from .evaluate import Scene, inline, phase, truth
+from .model import Model
+
+Test: TypeAlias = Callable[[World], bool]
+
+UNASKED: dict[str, str] = {
+    "no_exception": "the reducer raises nothing",
+    "deterministic": "the reducer gives the same for the same",
+    "finals_stay": "a final state changes only by `on start again`",
+    "no_early_wake": "a wake with nothing due changes nothing",
+    "late_answers_change_nothing": "an answer to an earlier issue changes nothing",
+    "as_specified": "the code follows the clause whose guard holds",
+    "wakes_at_the_soonest_deadline": "the wake is the soonest stored deadline",
+    "awaits_as_declared": "a state awaits what it declares",
+    "survives_storage": "a state survives being stored",
+    "keys_are_own": "every idempotency key belongs to this instance",
+    "same_arguments": "asking again under one key asks for the same",
+    "waits_are_justified": "what is not at its end waits for something",
+    "ends_are_clean": "what is at its end waits for nothing",
+    "no_spin": "deadlines do not fire for ever in one phase at one time",
+}
+"""The checks that need no spec author, and what each says when it holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """`applies`: the world is one of which something is said at all."""
+
+    applies: Test
+    holds: Test
+
+
+def predicate(model: Model, stated: core.Pred) -> Predicate:
+    ladders = {ladder.name: ladder for ladder in model.spec.ladders}
+    expr = inline(stated.expr, ladders)
+    holds = truth(expr)
+    premise = None
+    if isinstance(expr, core.Binary) and expr.operator == "implies":
+        premise = truth(expr.left)
+    states = frozenset(stated.states)
+
+    def scene(world: World) -> Scene:
+        counts = dict(zip(model.counted, world.counts, strict=True))
+        return Scene(state=world.state, counts=counts)
+
+    def spoken_of(world: World) -> bool:
+        return world.state is not None and (not states or phase(world.state) in states)
+
+    def applies(world: World) -> bool:
+        return spoken_of(world) and (premise is None or premise(scene(world)))
+
+    def true_of(world: World) -> bool:
+        return spoken_of(world) and holds(scene(world))
+
+    return Predicate(applies, true_of)
+
+
+def waits_unjustified(model: Model) -> Test:
+    """Neither a row, a deadline, nor a message that it is declared to wait for."""
+    welcome = {
+        clause.state
+        for clause in model.spec.clauses
+        if isinstance(clause.trigger, core.OnMessage) and moves(clause)
+    }
+    finals = model.machine.finals
+
+    def test(world: World) -> bool:
+        state = world.state
+        return (
+            state is not None
+            and type(state) not in finals
+            and world.row in (Row.NONE, Row.SPENT)
+            and model.machine.wake(state) is None
+            and phase(state) not in welcome
+        )
+
+    return test
+
+
+def moves(clause: core.Clause) -> bool:
+    """Whether a clause is neither a refusal nor a `stay` that sets nothing."""
+    if clause.body is None:
+        return False
+    match clause.body.exit:
+        case core.Goto():
+            return True
+        case core.Stay(fields=fields):
+            return bool(clause.body.issues) or any(
+                not (
+                    isinstance(field.value, core.Read)
+                    and field.value.name == field.field
+                )
+                for field in fields
+            )
+        case core.Reject():
+            return False
+
+
+def ends_uncleanly(model: Model) -> Test:
+    machine = model.machine
+
+    def test(world: World) -> bool:
+        state = world.state
+        return (
+            state is not None
+            and type(state) in machine.finals
+            and (world.row is not Row.NONE or machine.wake(state) is not None)
+        )
+
+    return test

@@ -1,0 +1,155 @@
+"""A report as text and as JSON.
+
+The text of a broken property is its counterexample: what it needs, who did what, and
+only what changed; of a run that owes for ever, why nothing else happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+from .trace import Line, Trace
+from .verify import Report, Verdict
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+def as_text(report: Report, path: str = "") -> str:
+    """The whole report of a machine."""
+    return "\n".join([summary(report), *details(report, path)])
+
+
+def summary(report: Report) -> str:
+    """One line: what was searched, and whether everything holds."""
+    if report.incomplete:
+        return f"{report.machine}: INCOMPLETE, {report.incomplete}"
+    broken = sum(not verdict.holds for verdict in report.verdicts)
+    found = "holds" if report.holds else f"{broken} broken"
+    if report.unreached:
+        found += f", {len(report.unreached)} never reached"
+    return (
+        f"{report.machine}: {found}; {count(report.states)} states, "
+        f"{count(report.steps)} steps, {report.depth} deep, {report.seconds:.2f} s"
+    )
+
+
+def count(number: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= 10 * size:
+            return f"{number // size}{unit}"
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return str(number)
+
+
+def details(report: Report, path: str) -> Iterator[str]:
+    for verdict in report.verdicts:
+        if verdict.stated is not None and verdict.holds:
+            yield f"  holds   {verdict.says}"
+    for verdict in report.verdicts:
+        if not verdict.holds:
+            yield ""
+            yield from failure(verdict, path)
+    for place in report.unreached:
+        yield f"  no run reaches {place}"
+    if report.assumed:
+        yield f"  assumed to come in the end: {', '.join(report.assumed)}"
+    yield f"  faults: {', '.join(report.faults)}"
+
+
+def failure(verdict: Verdict, path: str = "") -> Iterator[str]:
+    """The broken property, and the shortest run that breaks it."""
+    place = ""
+    if verdict.stated is not None:
+        span = verdict.stated.span
+        place = f"{path or span.path}:{span.line}: "
+    elif path:
+        place = f"{path}: "
+    yield f"{place}{verdict.says}  {verdict.broken}"
+    if verdict.trace is not None:
+        yield from run(verdict.trace)
+
+
+def run(trace: Trace) -> Iterator[str]:
+    many = len(trace.lines)
+    needs = (
+        "needs no fault"
+        if not trace.faults
+        else f"needs {trace.faults} fault{'s' if trace.faults > 1 else ''}"
+    )
+    if trace.loop or trace.stays:
+        yield f"  {needs}; {many} step{'s' if many != 1 else ''}, then for ever"
+    else:
+        yield f"  {needs}, {many} step{'s' if many != 1 else ''}; nothing shorter exists"
+    yield ""
+    yield from table(trace.lines, 1)
+    if trace.loop:
+        yield "      for ever again:"
+        yield from table(trace.loop, many + 1)
+    if trace.stays:
+        yield "      and nothing has to happen any more"
+    for name, why in trace.excused:
+        yield f"      {name}: {why}"
+
+
+def table(lines: Sequence[Line], first: int) -> Iterator[str]:
+    width = max((len(line.step) for line in lines), default=4)
+    if first == 1:
+        yield f"   #  {'who':<9}  {'step':<{width}}  changes"
+    for number, line in enumerate(lines, first):
+        changed = "   ".join(map(str, line.changes))
+        yield f"  {number:>2}  {line.who:<9}  {line.step:<{width}}  {changed}".rstrip()
+
+
+# ---- JSON ------------------------------------------------------------------------
+
+
+def as_json(report: Report, path: str = "") -> dict[str, Json]:
+    return {
+        "spec": path,
+        "machine": report.machine,
+        "holds": report.holds,
+        "incomplete": report.incomplete or None,
+        "states": report.states,
+        "steps": report.steps,
+        "depth": report.depth,
+        "seconds": round(report.seconds, 3),
+        "faults": list(report.faults),
+        "assumed": list(report.assumed),
+        "unreached": list(report.unreached),
+        "verdicts": [verdict_json(verdict) for verdict in report.verdicts],
+    }
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Json]:
+    stated = verdict.stated
+    return {
+        "name": verdict.name,
+        "says": verdict.says,
+        "holds": verdict.holds,
+        "broken": verdict.broken or None,
+        "line": None if stated is None else stated.span.line,
+        "trace": None if verdict.trace is None else trace_json(verdict.trace),
+    }
+
+
+def trace_json(trace: Trace) -> dict[str, Json]:
+    return {
+        "faults": trace.faults,
+        "steps": [line_json(line) for line in trace.lines],
+        "loop": [line_json(line) for line in trace.loop],
+        "stays": trace.stays,
+        "excused": [{"group": name, "because": why} for name, why in trace.excused],
+    }
+
+
+def line_json(line: Line) -> dict[str, Json]:
+    return {
+        "who": line.who,
+        "step": line.step,
+        "changes": [
+            {"name": each.name, "before": each.before, "after": each.after}
+            for each in line.changes
+        ],
+    }
