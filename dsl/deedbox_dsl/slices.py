@@ -186,9 +186,11 @@ def cut(layout: Layout, low: int, high: int, within: str) -> list[tuple[int, int
 
     `within` is a key of `HEADS`: what the pieces are items of.
     """
+    if low >= high:
+        return []
     heads = HEADS[within]
     starts: list[int] = []
-    margin = layout.columns[low] if low < high else 0
+    margin = layout.columns[low]
     index = low
     before = ""
     while index < high:

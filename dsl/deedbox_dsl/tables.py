@@ -4,8 +4,7 @@ Building the LALR tables takes most of a second, loading them a few hundredths,
 so they are kept beside the grammar as `tables.json`.  The file is data: JSON, read
 into lark's own typed loader; lark's pickle format is not used, so loading runs
 nothing.  Tables saved by another version of lark are not trusted: the parser is
-then built from the grammar.  After a change of the grammar run
-`python -m deedbox_dsl.tables`; a test compares the two.
+then built from the grammar.  `build_tables.py` writes the file.
 
 This is the only module that imports lark at run time, and it does so when the
 first text is parsed.
@@ -17,7 +16,15 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Final, Literal, Protocol, TypeAlias, cast, get_args
+from typing import (
+    TYPE_CHECKING,
+    Final,
+    Literal,
+    Protocol,
+    TypeAlias,
+    cast,
+    get_args,
+)
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -34,12 +41,6 @@ class Parse(Protocol):
     """What is used of `Lark.parse`, whose own signature is partly unknown."""
 
     def __call__(self, text: str, start: Start) -> Node: ...
-
-
-class Serialize(Protocol):
-    """What is used of `Lark.memo_serialize`."""
-
-    def __call__(self, types: list[type], /) -> tuple[object, object]: ...
 
 
 class Load(Protocol):
@@ -92,18 +93,6 @@ def build(*, strict: bool = False) -> Lark:
     )
 
 
-def saved(parser: Lark) -> str:
-    """The tables of `parser` as the text of `tables.json`."""
-    from lark import __version__
-    from lark.grammar import Rule
-    from lark.lexer import TerminalDef
-
-    serialize = cast("Serialize", parser.memo_serialize)
-    data, memo = serialize([TerminalDef, Rule])
-    document = {"lark": __version__, "data": data, "memo": memo}
-    return json.dumps(document, separators=(",", ":")) + "\n"
-
-
 @cache
 def _parser() -> Lark:
     from lark import Lark, __version__
@@ -126,9 +115,3 @@ def _numbered(row: dict[str, object]) -> dict[int, object]:
 
 def _resource(name: str) -> str:
     return files("deedbox_dsl").joinpath(name).read_text("utf-8")
-
-
-if __name__ == "__main__":
-    from pathlib import Path
-
-    Path(__file__).with_name("tables.json").write_text(saved(build()), "utf-8")

@@ -1,0 +1,25 @@
+"""The saved parser is the grammar's, and the grammar has no silent choices in it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+from deedbox_dsl import tables, unexpected
+from deedbox_dsl.build_tables import saved
+
+
+def test_the_saved_tables_are_those_of_the_grammar() -> None:
+    kept = files("deedbox_dsl").joinpath("tables.json").read_text("utf-8")
+    assert saved(tables.build()) == kept
+
+
+def test_no_two_terminals_and_no_two_rules_compete() -> None:
+    tables.build(strict=True)
+
+
+def test_every_terminal_has_words_for_a_reader() -> None:
+    names = {terminal.name for terminal in tables.build().terminals}
+    for name in names - {"COMMENT", "SPACE"}:
+        (phrase,) = unexpected.phrases_of(frozenset((name,)), "the end")
+        assert "__" not in phrase
+        assert name not in phrase or phrase == f"`{name}`".lower()
