@@ -30,7 +30,7 @@ def _columns(machine: core.Machine) -> tuple[plan.Column, ...]:
     fields = [each.name for each in (*machine.key, *machine.given)]
     fields += ["born", "issued", "ticket", "deed_number"]
     fields += [each.name for state in machine.states for each in state.fields]
-    taken = set(ROW)
+    taken: set[str] = set(ROW)
     columns: list[plan.Column] = []
     for field in dict.fromkeys(fields):
         column = field

@@ -1,0 +1,109 @@
+"""Where specs are, and what they are called.
+
+A spec's name is its posix path relative to the project: the nearest folder above
+it with a `pyproject.toml`, else the folder that was given.  So output depends on
+neither the working folder nor the machine.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+SUFFIX: Final = ".deed"
+DEFAULT_SPECS: Final = "specs"
+DEFAULT_OUT: Final = "generated"
+
+
+class Unreadable(Exception):
+    """A path that was given cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """`texts`: every spec that may be meant by a `use`; `chosen`: those the caller asked for."""
+
+    root: Path
+    texts: dict[str, str]
+    chosen: tuple[str, ...]
+
+
+def project(paths: Sequence[Path]) -> Project:
+    """The specs at `paths`, or those of the project around the working folder."""
+    for path in paths:
+        if not path.exists():
+            raise Unreadable(f"there is no {path}")
+        if path.is_file() and path.suffix != SUFFIX:
+            raise Unreadable(f"{path} is no spec: specs end in {SUFFIX}")
+    root = root_of(paths)
+    wanted = [path.resolve() for path in paths] or [root / DEFAULT_SPECS]
+    chosen = sorted({spec for path in wanted for spec in _specs(path)})
+    if not chosen:
+        raise Unreadable(f"there is no spec in {', '.join(map(str, wanted))}")
+    around = [path if path.is_dir() else path.parent for path in wanted]
+    found = {spec for path in (*around, root / DEFAULT_SPECS) for spec in _specs(path)}
+    texts = {_name(spec, root): _text(spec) for spec in sorted({*found, *chosen})}
+    return Project(root, texts, tuple(_name(spec, root) for spec in chosen))
+
+
+def root_of(paths: Sequence[Path]) -> Path:
+    given = paths[0].resolve() if paths else Path.cwd()
+    folder = given if given.is_dir() else given.parent
+    for each in (folder, *folder.parents):
+        if (each / "pyproject.toml").is_file():
+            return each
+    return folder
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """All of the file or nothing, whatever stops the process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _specs(path: Path) -> Iterable[Path]:
+    if path.is_file():
+        return (path,)
+    return (
+        each
+        for each in path.rglob(f"*{SUFFIX}")
+        if each.is_file()
+        and not any(
+            part.startswith(".") for part in each.relative_to(path).parent.parts
+        )
+    )
+
+
+def _name(spec: Path, root: Path) -> str:
+    try:
+        return spec.relative_to(root).as_posix()
+    except ValueError:
+        return Path(os.path.relpath(spec, root)).as_posix()
+
+
+def _text(spec: Path) -> str:
+    try:
+        return spec.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable(f"{spec} is not UTF-8 text (byte {error.start})") from error
+    except OSError as error:
+        raise Unreadable(f"{spec} cannot be read: {error.strerror}") from error
