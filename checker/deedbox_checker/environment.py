@@ -21,7 +21,7 @@ from deedbox import Due, Instant
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from .abstraction import VOID, Deed, Row, World, explored_command, normal
+from .abstraction import VOID, Deed, Row, World, explored_command, normal, references
 from .domain import EPOCH
 from .model import Answer, Model
 from .points import later
@@ -75,7 +75,11 @@ class Label:
 
 
 class Undo(Enum):
-    """What the far side does with an undo of a key it has not decided; `GIVES_UP` is a mutant."""
+    """What the far side does with the undo of a deed that it has not decided.
+
+    It makes the key void: that is the contract.  A far side that does `NOTHING`, and
+    takes the deed when it arrives later, shows what the contract is for.
+    """
 
     VOIDS = "voids"
     NOTHING = "nothing"
@@ -237,19 +241,24 @@ class Environment:
     def _decided(self, world: World, deed: Deed, answer: Answer) -> World:
         """The far side has ended a deed; an undo acts on the deed whose key it was given."""
         pair = (answer.command, answer.outcome)
+        counts = self._counted(world.counts, pair)
         deeds = {one.number: one for one in world.deeds}
         deeds[deed.number] = replace(deed, fate=answer.message, loose=False)
-        if pair in self.model.gives_back and self.undo is Undo.VOIDS:
-            for name in deed.command.__struct_fields__[2:]:
-                undone = self.model.deed_of(getattr(deed.command, name))
-                target = deeds.get(undone) if undone is not None else None
-                if target is not None and target.fate is None:
-                    deeds[target.number] = replace(target, fate=VOID, loose=False)
-        return replace(
-            world,
-            deeds=tuple(deeds.values()),
-            counts=self._counted(world.counts, pair),
-        )
+        for target in (
+            self._undone(world, deed) if pair in self.model.gives_back else ()
+        ):
+            if self.undo is Undo.VOIDS:
+                deeds[target.number] = replace(target, fate=VOID, loose=False)
+            else:
+                counts = world.counts
+        return replace(world, deeds=tuple(deeds.values()), counts=counts)
+
+    def _undone(self, world: World, deed: Deed) -> Iterator[Deed]:
+        """The undecided deeds whose keys a command was given."""
+        for number in references(self.model, deed.command):
+            target = world.deed(number)
+            if number != deed.number and target is not None and target.fate is None:
+                yield target
 
     def _counted(
         self, counts: tuple[int, ...], pair: tuple[str, str]

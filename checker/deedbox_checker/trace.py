@@ -60,7 +60,7 @@ def lines(
     """One line for each label; `worlds` has one more."""
     return tuple(
         line(model, before, after, label)
-        for before, after, label in zip(worlds, worlds[1:], labels, strict=True)
+        for before, after, label in zip(worlds[:-1], worlds[1:], labels, strict=True)
     )
 
 
