@@ -176,9 +176,13 @@ def _outline(
 
 
 def _fields(
-    written: tuple[syntax.Field, ...], scope: Scope, problems: list[Problem]
+    written: tuple[syntax.Field, ...],
+    scope: Scope,
+    problems: list[Problem],
+    *,
+    params: bool = False,
 ) -> tuple[core.Field, ...]:
-    problems += check_fields(written)
+    problems += check_fields(written, params=params)
     found: dict[str, core.Field] = {}
     for item in written:
         kind = resolve_type(item.type, scope, problems)
@@ -214,7 +218,7 @@ def _command(
         outcomes[name.text] = core.Outcome(name.text, fields, name.span)
     return core.Command(
         name=command.name.text,
-        params=_fields(command.params, scope, problems),
+        params=_fields(command.params, scope, problems, params=True),
         outcomes=tuple(outcomes.values()),
         unrepeatable=command.unrepeatable,
         deadline=False,

@@ -544,9 +544,9 @@ def _spelling(name: syntax.Name, sort: str, better: str) -> Problem:
 
 
 def check_fields(
-    written: tuple[syntax.Field, ...], *, values: bool = False
+    written: tuple[syntax.Field, ...], *, params: bool = False
 ) -> list[Problem]:
-    """The names of a field list; only a kind's parameters may be given values."""
+    """The names of a field list, or of a command's parameters, which may be a `deed`."""
     problems: list[Problem] = []
     seen: dict[str, Span] = {}
     for item in written:
@@ -555,8 +555,9 @@ def check_fields(
             problems.append(taken(name.text, name.span, seen[name.text]))
         else:
             seen[name.text] = name.span
-            problems += named_snake(name, "field", why_no_field(name.text))
-        if item.value is not None and not values:
+            whose = None if params and name.text == "deed" else why_no_field(name.text)
+            problems += named_snake(name, "field", whose)
+        if item.value is not None:
             text = f"`{name.text}` cannot be given a value here"
             hint = (
                 "Only the parameters of a kind's `do`, `undo` and `fetch` take `= …`."

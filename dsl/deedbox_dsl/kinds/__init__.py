@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, assert_never
 from .. import syntax
 from ..names import Scope
 from ..problems import Problem
+from .saga import lower_saga
 
 Word: TypeAlias = Literal["machine", "retry", "scan", "saga"]
 
@@ -23,7 +24,8 @@ def lower(
         case syntax.Machine():
             return kind, "machine", ()
         case syntax.Saga():
-            return None, "saga", (_unlowered(kind.name, "saga"),)
+            machine, problems = lower_saga(kind, scope)
+            return machine, "saga", problems
         case syntax.Retry():
             return None, "retry", (_unlowered(kind.name, "retry"),)
         case syntax.Scan():
@@ -34,5 +36,5 @@ def lower(
 
 def _unlowered(name: syntax.Name, word: str) -> Problem:
     text = f"`{name.text}` is a {word}, and a {word} is not compiled yet"
-    hint = "A plain `machine` is."
+    hint = "A `saga` and a plain `machine` are."
     return Problem("DEED101", name.span, text, hints=(hint,))
