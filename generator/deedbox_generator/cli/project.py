@@ -8,6 +8,7 @@ neither the working folder nor the machine.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ SUFFIX: Final = ".deed"
 DEFAULT_SPECS: Final = "specs"
 DEFAULT_OUT: Final = "generated"
 
+_MODULE = re.compile(r"^\s*module\s+([\w.]+)", re.MULTILINE)
+_USE = re.compile(r"^\s*use\s+([\w.]+)", re.MULTILINE)
+
 
 class Unreadable(Exception):
     """A path that was given cannot be used."""
@@ -25,7 +29,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`texts`: every spec that may be meant by a `use`; `chosen`: those the caller asked for."""
+    """`chosen`: the specs that the caller asked for; `texts`: those and what they may `use`."""
 
     root: Path
     texts: dict[str, str]
@@ -47,7 +51,8 @@ def project(paths: Sequence[Path]) -> Project:
     around = [path if path.is_dir() else path.parent for path in wanted]
     found = {spec for path in (*around, root / DEFAULT_SPECS) for spec in _specs(path)}
     texts = {_name(spec, root): _text(spec) for spec in sorted({*found, *chosen})}
-    return Project(root, texts, tuple(_name(spec, root) for spec in chosen))
+    names = tuple(_name(spec, root) for spec in chosen)
+    return Project(root, _needed(texts, names), names)
 
 
 def root_of(paths: Sequence[Path]) -> Path:
@@ -57,6 +62,28 @@ def root_of(paths: Sequence[Path]) -> Path:
         if (each / "pyproject.toml").is_file():
             return each
     return folder
+
+
+def _needed(texts: dict[str, str], chosen: tuple[str, ...]) -> dict[str, str]:
+    """The chosen specs and every file whose module one of them may name in a `use`.
+
+    A look at the lines that say so; what they mean is the compiler's to find out.
+    """
+    modules: dict[str, list[str]] = {}
+    for path, text in texts.items():
+        declared = _MODULE.search(text)
+        modules.setdefault(declared[1] if declared else Path(path).stem, []).append(
+            path
+        )
+    needed = set[str]()
+    waiting = list(chosen)
+    while waiting:
+        path = waiting.pop()
+        if path not in needed:
+            needed.add(path)
+            for name in _USE.findall(texts[path]):
+                waiting += modules.get(name, ())
+    return {path: text for path, text in texts.items() if path in needed}
 
 
 def write_atomically(path: Path, text: str) -> None:

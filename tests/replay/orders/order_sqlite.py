@@ -2,7 +2,7 @@
 # from specs/shop/orders.deed
 # Do not edit: change the spec and run `deedbox build`.
 # spec-hash: 000000000000
-"""Where SQLite keeps `Order`: its table, its view, and every statement on them."""
+"""Where SQLite keeps `Order`: table, view, statements."""
 
 from __future__ import annotations
 
@@ -15,9 +15,18 @@ create table if not exists "deedbox_order" (
   "id" text not null primary key,
   "rev" integer not null,
   "phase" text not null check ("phase" in (
-    'PaymentRunning', 'PaymentBackoff', 'PaymentSilent', 'StockRunning',
-    'StockBackoff', 'SettlementRunning', 'StockUndoing', 'StockUndoBackoff',
-    'PaymentUndoing', 'PaymentUndoBackoff', 'Settled', 'Refunded'
+    'PaymentRunning',
+    'PaymentBackoff',
+    'PaymentSilent',
+    'StockRunning',
+    'StockBackoff',
+    'SettlementRunning',
+    'StockUndoing',
+    'StockUndoBackoff',
+    'PaymentUndoing',
+    'PaymentUndoBackoff',
+    'Settled',
+    'Refunded'
   )),
   "at" integer not null,
   "born" integer not null,
@@ -37,6 +46,7 @@ create view if not exists "order" as select
   json_extract("json", '$.order') as "order",
   json_extract("json", '$.amount') as "amount",
   json_extract("json", '$.lines') as "lines",
+  json_extract("json", '$.born') as "born",
   json_extract("json", '$.issued') as "issued",
   json_extract("json", '$.ticket') as "ticket",
   json_extract("json", '$.deed_number') as "deed_number",
@@ -60,41 +70,44 @@ from (
 LOAD: Final = """\
 select "id", "rev", "phase", "at", "born", "version", "wake_at", "parked", "doc"
 from "deedbox_order"
-where "id" in (select "value" from json_each(?))
+where "id" in (select "value" from json_each(?1))
 order by "id" asc"""
 
 INSERT: Final = """\
 insert into "deedbox_order"
   ("id", "rev", "phase", "at", "born", "version", "wake_at", "parked", "doc")
-values (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"""
 
 UPDATE: Final = """\
 update "deedbox_order"
-set "rev" = ?, "phase" = ?, "at" = ?, "version" = ?, "wake_at" = ?, "doc" = ?
-where "id" = ? and "rev" = ?"""
+set "rev" = ?2, "phase" = ?3, "at" = ?4, "born" = ?5, "version" = ?6,
+    "wake_at" = ?7, "parked" = ?8, "doc" = ?9
+where "id" = ?1 and "rev" = ?10"""
 
 DUE: Final = """\
-select "id" from "deedbox_order"
-where "wake_at" <= ? and "parked" is null and "version" <= ?
-order by "wake_at" limit ?"""
+select "id", "rev", "phase", "at", "born", "version", "wake_at", "parked", "doc"
+from "deedbox_order"
+where "wake_at" <= ?1 and "parked" is null and "version" <= ?2
+order by "wake_at", "id" limit ?3"""
 
 PARK: Final = """\
-update "deedbox_order" set "parked" = ? where "id" = ?"""
+update "deedbox_order" set "parked" = ?2 where "id" = ?1"""
 
 REMOVE: Final = """\
-delete from "deedbox_order" where "id" = ? and "rev" = ?"""
+delete from "deedbox_order" where "id" = ?1 and "rev" = ?2"""
 
 PAGE: Final = """\
 select "id", "rev", "phase", "at", "born", "version", "wake_at", "parked", "doc"
 from "deedbox_order"
-where "id" > ?
-  and (? is null or "phase" = ?)
-  and (? is null or "wake_at" < ?)
-order by "id" limit ?"""
+where "id" > ?1
+  and (?2 is null or "phase" = ?2)
+  and (?3 is null or "wake_at" <= ?3)
+order by "id" limit ?4"""
 
 SOONEST: Final = """\
-select min("wake_at") from "deedbox_order"
-where "wake_at" is not null and "parked" is null and "version" <= ?"""
+select "wake_at" from "deedbox_order"
+where "wake_at" is not null and "parked" is null and "version" <= ?1
+order by "wake_at" limit 1"""
 
 table: Final = SqliteTable(
     create=(CREATE_TABLE, CREATE_INDEX, CREATE_VIEW),
