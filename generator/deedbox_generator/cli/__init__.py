@@ -66,12 +66,20 @@ def register(commands: Commands) -> None:
     for view, words in (
         ("table", "states, triggers and what follows (the default)"),
         ("lowered", "the plain machine that a kind means, as a spec"),
-        ("diagram", "a Mermaid state diagram"),
+        ("diagram", "a state diagram"),
         ("waits", "every wait, and how long it is"),
     ):
         views.add_argument(
             f"--{view}", dest="view", action="store_const", const=view, help=words
         )
+    show.add_argument(
+        "--as",
+        dest="picture",
+        choices=("mermaid", "dot", "svg"),
+        default="mermaid",
+        help="the form of the diagram; svg needs graphviz",
+    )
+    show.add_argument("--machine", metavar="NAME", help="only this machine")
     show.set_defaults(run=_show, view="table")
 
     explain = commands.add_parser("explain", help="what a code such as DEED401 means")
@@ -110,7 +118,11 @@ def _fmt(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace) -> int:
     from .show import show
 
-    return _usage(lambda: show(arguments.spec, arguments.view))
+    return _usage(
+        lambda: show(
+            arguments.spec, arguments.view, arguments.picture, arguments.machine
+        )
+    )
 
 
 def _explain(arguments: argparse.Namespace) -> int:

@@ -10,12 +10,14 @@ from deedbox_dsl.format import format_machine
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.render import to_text
 
-from ..views import mermaid, table, waits
+from ..views import dot, mermaid, table, waits
 from .compiled import compiled
+from .drawn import svg
 from .project import Unreadable, project
 
 
-def show(spec: Path, view: str) -> int:
+def show(spec: Path, view: str, picture: str, name: str | None) -> int:
+    """`picture`: the form of a diagram; `name`: the only machine wanted."""
     if spec.is_dir():
         raise Unreadable(f"{spec} is a folder; `show` takes one spec")
     specs = project([spec])
@@ -25,10 +27,15 @@ def show(spec: Path, view: str) -> int:
         return 1
     (path,) = specs.chosen
     module = next(each for each in program.modules if each.path == path)
-    if not module.machines:
-        print(f"deedbox: {path} declares no machine", file=sys.stderr)
+    machines = [each for each in module.machines if name in (None, each.name)]
+    if not machines:
+        wanted = "machine" if name is None else f"machine `{name}`"
+        print(f"deedbox: {path} declares no {wanted}", file=sys.stderr)
         return 1
-    print("\n\n".join(_view(program, module, each, view) for each in module.machines))
+    if view == "diagram" and picture == "svg" and len(machines) > 1:
+        raise Unreadable(f"{path} has {len(machines)} machines; name one by --machine")
+    form = picture if view == "diagram" else view
+    print("\n\n".join(_view(program, module, each, form) for each in machines))
     return 0
 
 
@@ -39,8 +46,12 @@ def _view(
         case "lowered":
             lowered = program.lowered[module.path, machine.name]
             return format_machine(lowered).rstrip("\n")
-        case "diagram":
+        case "mermaid":
             return mermaid(machine).rstrip("\n")
+        case "dot":
+            return dot(machine).rstrip("\n")
+        case "svg":
+            return svg(dot(machine)).rstrip("\n")
         case "waits":
             return waits(machine).rstrip("\n")
         case _:

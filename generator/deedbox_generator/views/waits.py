@@ -56,7 +56,7 @@ def _ladder(machine: core.Machine, steps: core.Ladder) -> Iterator[tuple[str, st
         )
         yield "with jitter", _series(steps, ranges)
     yield "patience", _patience(steps)
-    for text in _users(machine, steps):
+    for text in dict.fromkeys(_users(machine, steps)):
         yield "used", text
 
 
@@ -85,7 +85,7 @@ def _patience(steps: core.Ladder) -> str:
         climbs = f"no end; the longest wait is reached after {span_text(most - steps.delays[-1])}"
         return climbs if steps.within is None else _budget(steps.within)
     issues = f"{steps.attempts} issues" if steps.attempts != 1 else "1 issue"
-    if steps.within is not None and steps.within < most:
+    if steps.within is not None:
         return f"at most {issues}; {_budget(steps.within)}"
     return f"{issues}; the last at most {span_text(most)} of waiting after the first"
 

@@ -89,6 +89,10 @@ Silent
             "patience      at most 9 issues; the last not later than 30s after the first",
         ),
         (
+            "first 1s factor 3 max 10s attempts 3 jitter none within 30s",
+            "patience      at most 3 issues; the last not later than 30s after the first",
+        ),
+        (
             "first 1s factor 3 max 10s attempts unlimited jitter none within 1h",
             "patience      the last not later than 1h after the first",
         ),
