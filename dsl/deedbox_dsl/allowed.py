@@ -2,7 +2,7 @@
 
 An `allow` speaks for one code inside the machine that it stands in.  Errors are
 never silenced; an `allow` that silences nothing is itself a warning, so that it
-goes when its cause goes.
+goes when its cause goes (said only of a file without errors, which may hide it).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from . import syntax
-from .problems import Problem, entries
+from .problems import Problem, entries, has_errors
 
 
 def without_allowed(
@@ -47,7 +47,8 @@ def _apply(
         or problem.span.path != path
         or not kind.span.start <= problem.span.start < kind.span.end
     ]
-    if len(kept) == len(problems):
+    whole = not has_errors(each for each in problems if each.span.path == path)
+    if whole and len(kept) == len(problems):
         text = f"nothing here gives the warning `{code}`, so this `allow` can go"
         kept.append(Problem("DEED209", allow.span, text))
     return kept
