@@ -78,7 +78,8 @@ def _read(
         return unexpected(text, lexemes, node, base, ends_with=_ENDS[start])
     deep = _deepest(node)
     if deep is not None:
-        return too_deep(text, base + deep.meta.start_pos, base + deep.meta.end_pos)
+        at = base + deep.meta.start_pos
+        return too_deep(text, at, at + 1)
     return node
 
 

@@ -72,16 +72,22 @@ def scan(text: Text) -> Scan:
     lines_with_strange_characters: set[int] = set()
     depth = 0
     line_end = -1
-    for found in _LEXEME.finditer(text.content):
+    end = 0
+    while found := _LEXEME.match(text.content, end):
         sort = found.lastgroup
         start, end = found.span()
         if sort == "space":
             if "\n" in found.group():
                 line_end = -1
             continue
+        unfinished = sort == "text" and (
+            end == start + 1 or text.content[end - 1] != '"'
+        )
+        if unfinished:
+            end = start + max(1, len(found.group().rstrip(" \t})],")))
         first = line_end == -1
         line_end = end
-        lexeme = Lexeme(cast("Sort", sort), found.group(), start, end, first)
+        lexeme = Lexeme(cast("Sort", sort), text.content[start:end], start, end, first)
         if sort == "comment":
             comments.append(lexeme)
             continue
@@ -103,7 +109,7 @@ def scan(text: Text) -> Scan:
             if span.line not in lines_with_strange_characters:
                 lines_with_strange_characters.add(span.line)
                 problem = characters.strange(text, lexeme.start, lexeme.text)
-        elif sort == "text" and (len(lexeme.text) == 1 or lexeme.text[-1] != '"'):
+        elif unfinished:
             problem = _unfinished(text, lexeme)
         elif sort == "number":
             problem = _number(text, lexeme)
@@ -118,7 +124,7 @@ def too_deep(text: Text, start: int, end: int) -> Problem:
         "DEED106",
         text.span(start, end),
         f"this is nested more than {DEPTH} deep",
-        label=f"level {DEPTH + 1} begins here",
+        label="too many levels begin here",
         hints=(
             "Give its parts names with `let`, or write fewer operators in one expression.",
         ),
@@ -139,12 +145,10 @@ def _too_long(text: Text, lexeme: Lexeme) -> Problem:
 
 
 def _unfinished(text: Text, lexeme: Lexeme) -> Problem:
-    said = lexeme.text.rstrip(" \t})],")
-    end = lexeme.start + max(1, len(said))
-    place = text.span(end, end)
+    place = text.span(lexeme.end, lexeme.end)
     return Problem(
         "DEED104",
-        text.span(lexeme.start, end),
+        text.span(lexeme.start, lexeme.end),
         "this text does not end on its line",
         label='no closing `"` before the end of the line',
         hints=('A text stands between two `"` on one line.',),

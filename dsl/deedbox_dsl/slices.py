@@ -29,15 +29,21 @@ _COMMON: Final = frozenset(
         *("invariant", "never", "eventually", "sometimes", "across", "leads"),
     )
 )
+OWN_HEADS: Final[Mapping[str, frozenset[str]]] = {
+    "machine": frozenset(("state", "final", "message", "start", "in")),
+    "retry": frozenset(("message", "policy", "do", "spent", "wake")),
+    "scan": frozenset(
+        ("message", "page", "cursor", "fetch", "each", "continue", "idle", "wake")
+    ),
+    "saga": frozenset(("step", "done", "undone", "no")),
+}
+"""The words that begin an item of one kind."""
 HEADS: Final[Mapping[str, frozenset[str]]] = {
     "module": DECLARATIONS | {"module", "use"},
-    "machine": _COMMON | {"state", "final", "message", "start"},
-    "retry": _COMMON | {"message", "policy", "do", "spent", "wake"},
-    "scan": _COMMON
-    | {"message", "page", "cursor", "fetch", "each", "continue", "idle", "wake"},
-    "saga": _COMMON | {"step", "done", "undone", "no"},
     "inside": frozenset(("on", "at", "ignore")),
+    **{kind: (_COMMON | own) - {"in"} for kind, own in OWN_HEADS.items()},
 }
+"""The words that begin a piece wherever they stand first; `in` also continues one."""
 
 
 @dataclass(frozen=True, slots=True)

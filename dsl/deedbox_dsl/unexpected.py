@@ -9,12 +9,13 @@ a keyword spelled like its name.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from .problems import Edit, Fix, Label, Problem
 from .scan import Lexeme, not_a_duration
+from .slices import OWN_HEADS
 from .source import Text
 from .suggest import nearest
 from .tables import Stop
@@ -143,9 +144,17 @@ _SLIPS: Final[dict[tuple[str, str], str]] = {
         "RBRACE",
     ): "There is no `if` among statements: write two clauses, the first with `when`.",
     ("as", "LBRACE"): "`as` comes before `when`.",
-    ("is", "LBRACE"): "One comparison does not follow another: join two with `and`.",
+    ("use", "TYPE"): "`module` comes first, then every `use`, then the declarations.",
+    (
+        "module",
+        "TYPE",
+    ): "`module` comes first, then every `use`, then the declarations.",
 }
 
+_COMPARISONS: Final = frozenset(("<", "<=", ">", ">=", "==", "!=", "is"))
+_ACTIONS: Final = frozenset(
+    ("next", "again", "rest", "continue", "done", "abort", "retry")
+)
 _NO_VALUES: Final = frozenset(
     (
         *("goto", "stay", "reject", "do", "repeat", "tell", "begin", "let", "on", "at"),
@@ -173,8 +182,9 @@ def unexpected(
         return (
             _documentation(text, before, here)
             or _apart(text, before, here)
+            or _apart(text, here, *lexemes[index + 1 : index + 2])
             or _no_name(text, before, stop)
-            or _misplaced(text, here, before, stop, expected)
+            or _misplaced(text, lexemes[: index + 1], stop, expected)
         )
     if before is not None and before.sort == "doc":
         return _documents_nothing(text, before)
@@ -182,12 +192,10 @@ def unexpected(
 
 
 def _misplaced(
-    text: Text,
-    here: Lexeme,
-    before: Lexeme | None,
-    stop: Stop,
-    phrases: Sequence[str],
+    text: Text, read: Sequence[Lexeme], stop: Stop, phrases: Sequence[str]
 ) -> Problem:
+    """The problem of the last lexeme of `read`."""
+    here = read[-1]
     expected = stop.expected
     span = text.span(here.start, here.end)
     hints: list[str] = []
@@ -197,12 +205,13 @@ def _misplaced(
         if meant is not None:
             hints.append(f"Did you mean `{meant}`?")
             fixes = (Fix(f"Write `{meant}`", (Edit(span, meant),)),)
-    slips = (_SLIPS.get((here.text, each)) for each in sorted(expected))
-    hints.extend(dict.fromkeys(slip for slip in slips if slip is not None))
-    others: tuple[Label, ...] = ()
+    hints.extend(_advice(here, expected))
     complete = bool(expected & {"RBRACE", "$END"}) or stop.position == 0
-    if before is not None and here.first and not (complete or fixes):
-        end = text.span(before.end - 1, before.end)
+    others: tuple[Label, ...] = ()
+    if expected & {"RPAR", "RSQB"}:
+        others = _opened(text, read)
+    elif len(read) > 1 and here.first and not (complete or fixes):
+        end = text.span(read[-2].end - 1, read[-2].end)
         others = (Label(end, "what ends here may be unfinished"),)
     return Problem(
         "DEED101",
@@ -226,12 +235,43 @@ def _unfinished(text: Text, before: Lexeme | None, phrases: Sequence[str]) -> Pr
     )
 
 
-def _apart(text: Text, before: Lexeme | None, here: Lexeme) -> Problem | None:
+def _apart(
+    text: Text, before: Lexeme | None, here: Lexeme | None = None
+) -> Problem | None:
     """A number and its unit with a blank between: `30 s`, `5 minutes`."""
-    if before is None or before.sort != "number" or here.sort != "word" or here.first:
+    if before is None or before.sort != "number":
+        return None
+    if here is None or here.sort != "word" or here.first:
         return None
     problem = not_a_duration(text, before.start, here.end)
     return problem if problem.fixes else None
+
+
+def _advice(here: Lexeme, expected: frozenset[str]) -> Iterator[str]:
+    """What is known about a word or sign that people often write here."""
+    slips = (_SLIPS.get((here.text, each)) for each in sorted(expected))
+    yield from dict.fromkeys(slip for slip in slips if slip is not None)
+    if here.text in _COMPARISONS and "AND" in expected:
+        yield "Comparisons do not chain: write `a < b and b < c`."
+    if here.text in _ACTIONS and "GOTO" in expected:
+        yield f"`{here.text}` belongs to `retry`, `scan` and `saga`; here a block ends with `goto`, `stay` or `reject`."
+    if "KEY" in expected:
+        homes = [kind for kind, heads in OWN_HEADS.items() if here.text in heads]
+        if homes:
+            yield f"`{here.text}` stands in a {' or a '.join(f'`{kind}`' for kind in homes)}."
+
+
+def _opened(text: Text, read: Sequence[Lexeme]) -> tuple[Label, ...]:
+    """The bracket that is still open at the end of `read`."""
+    closed = 0
+    for lexeme in reversed(read[:-1]):
+        if lexeme.text in (")", "]"):
+            closed += 1
+        elif lexeme.text in ("(", "["):
+            if closed == 0:
+                return (Label(text.span(lexeme.start, lexeme.end), "opened here"),)
+            closed -= 1
+    return ()
 
 
 def _no_name(text: Text, before: Lexeme | None, stop: Stop) -> Problem | None:

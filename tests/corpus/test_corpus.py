@@ -1,0 +1,119 @@
+"""Every case of the corpus, stage by stage.
+
+A case is a markdown file in a folder named after its construct: a title, then the
+sections SPEC (or several, `SPEC path.deed`), PROBLEMS (`CODE line:column`, a path
+before it where it is not the first spec), and as it likes RENDERED, FORMATTED, TREE
+and LOWERED.  With DEEDBOX_ACCEPT=1 a run writes what it found into the sections that are
+there, so that a reviewer sees in one diff how every stage moved.
+"""
+
+from __future__ import annotations
+
+import os
+import pprint
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from deedbox_dsl import Program, compile
+from deedbox_dsl.format import format_machine, format_text
+from deedbox_dsl.parse import parse
+from deedbox_dsl.problems import entries
+from deedbox_dsl.render import to_text
+
+HERE = Path(__file__).parent
+CASES = sorted(HERE.rglob("*.md"))
+SECTION = re.compile(
+    r"^## ([^\n]+)\n\n(`{3,})(\w*)\n(.*?)^\2\n", re.MULTILINE | re.DOTALL
+)
+
+
+def sections(case: str) -> dict[str, str]:
+    return {found.group(1): found.group(4) for found in SECTION.finditer(case)}
+
+
+def specs(parts: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name.removeprefix("SPEC").strip() or "spec.deed": said
+        for name, said in parts.items()
+        if name.startswith("SPEC")
+    }
+
+
+def found(name: str, sources: Mapping[str, str], program: Program) -> str:
+    """What a section should say."""
+    first = next(iter(sources))
+    match name:
+        case "PROBLEMS":
+            lines: list[str] = []
+            for problem in program.problems:
+                span = problem.span
+                path = "" if span.path == first else f"{span.path}:"
+                lines.append(f"{problem.code} {path}{span.line}:{span.column}\n")
+            return "".join(lines)
+        case "RENDERED":
+            return to_text(program.problems, program.texts)
+        case "FORMATTED":
+            formatted = format_text(program.texts[first])
+            assert isinstance(formatted, str), formatted
+            return formatted
+        case "TREE":
+            module, _ = parse(program.texts[first])
+            return pprint.pformat(module, width=100) + "\n"
+        case "LOWERED":
+            machines = program.lowered.values()
+            return "\n".join(format_machine(machine) for machine in machines)
+        case _:
+            raise AssertionError(f"no section is called {name}")
+
+
+@pytest.mark.parametrize(
+    "path", CASES, ids=lambda path: str(path.relative_to(HERE).with_suffix(""))
+)
+def test_case(path: Path) -> None:
+    case = path.read_text("utf-8")
+    parts = sections(case)
+    sources = specs(parts)
+    assert sources
+    assert "PROBLEMS" in parts
+    program = compile(sources)
+    now = {
+        name: said if name.startswith("SPEC") else found(name, sources, program)
+        for name, said in parts.items()
+    }
+    if os.environ.get("DEEDBOX_ACCEPT") == "1":
+        path.write_text(SECTION.sub(lambda m: section(m, now), case), "utf-8")
+        return
+    for name, said in parts.items():
+        assert now[name] == said, f"{name} differs"
+
+
+def section(found_there: re.Match[str], now: Mapping[str, str]) -> str:
+    name, fence, language, _ = found_there.groups()
+    return f"## {name}\n\n{fence}{language}\n{now[name]}{fence}\n"
+
+
+def test_every_case_that_shows_problems_shows_how_they_read() -> None:
+    for path in CASES:
+        parts = sections(path.read_text("utf-8"))
+        assert not parts["PROBLEMS"] or "RENDERED" in parts, path
+
+
+def test_every_problem_of_reading_has_a_case() -> None:
+    shown = {
+        line.split()[0]
+        for path in CASES
+        for line in sections(path.read_text("utf-8"))["PROBLEMS"].splitlines()
+    }
+    reading = {code for code in entries() if code.startswith("DEED1")}
+    assert reading <= shown
+
+
+def test_no_message_shows_a_word_of_the_machinery() -> None:
+    for path in CASES:
+        rendered = sections(path.read_text("utf-8")).get("RENDERED", "")
+        assert not re.search(r"(?i)\binvalid\b|\billegal\b|__|\$END|Token\(", rendered)
+        assert not re.search(
+            r"\b(LBRACE|RBRACE|LPAR|RPAR|FATARROW|DOTDOT|VBAR)\b", rendered
+        )
