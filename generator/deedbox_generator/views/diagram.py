@@ -18,7 +18,10 @@ from deedbox_dsl import core
 from .wording import changes, say, say_issues, say_trigger
 
 _MERMAID_WORDS: Final = frozenset(
-    {"class", "classdef", "default", "note", "scale", "state"}
+    """
+    accdescr acctitle class classdef click default direction href note scale state
+    statediagram style
+    """.split()
 )
 _ENTITIES: Final = str.maketrans(
     {
