@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, assert_never
 from .. import syntax
 from ..names import Scope
 from ..problems import Problem
+from .retry import lower_retry
 from .saga import lower_saga
 
 Word: TypeAlias = Literal["machine", "retry", "scan", "saga"]
@@ -27,7 +28,8 @@ def lower(
             machine, problems = lower_saga(kind, scope)
             return machine, "saga", problems
         case syntax.Retry():
-            return None, "retry", (_unlowered(kind.name, "retry"),)
+            machine, problems = lower_retry(kind, scope)
+            return machine, "retry", problems
         case syntax.Scan():
             return None, "scan", (_unlowered(kind.name, "scan"),)
         case _:

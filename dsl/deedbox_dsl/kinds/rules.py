@@ -8,7 +8,7 @@ fields a command needs.  Where an action may stand is a table, one row a kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
@@ -355,6 +355,29 @@ def _silences(attempt: syntax.Attempt) -> Iterator[Problem]:
                 "same is asked again, word for word"
             )
             yield Problem("DEED308", param.span, text)
+
+
+def unbound(attempt: syntax.Attempt, known: Set[str]) -> Iterator[Problem]:
+    """Parameters that are bound to nothing by their name."""
+    for param in attempt.params:
+        name = param.name.text
+        if param.value is None and name not in known:
+            hints = did_you_mean(nearest(name, known))
+            values = ", ".join(f"`{each}`" for each in sorted(known))
+            text = (
+                f"there is nothing called `{name}` to bind `{attempt.command.text}` to"
+            )
+            hints = hints or (f"Known are {values}.",)
+            yield Problem("DEED201", param.span, text, hints=hints)
+
+
+def unknown_in(
+    init: syntax.Init | None, known: Container[str]
+) -> Iterator[tuple[str, Span]]:
+    """The names that a `done` puns and nobody has."""
+    for item in init.items if init is not None else ():
+        if isinstance(item, syntax.Pun) and item.name.text not in known:
+            yield item.name.text, item.name.span
 
 
 def command(attempt: syntax.Attempt) -> syntax.Command:

@@ -16,7 +16,7 @@ from .. import syntax
 from ..names import Scope
 from ..problems import Problem, has_errors
 from ..source import Span
-from . import rules, trees
+from . import asking, rules, trees
 from .finals import finals
 from .ghosts import in_plain_words
 from .saga_plan import Plan, Step, Undo, plan, turns_back_with_undo
@@ -95,11 +95,7 @@ class _Work:
 def _names(found: Plan) -> tuple[str, str]:
     taken = {part.name.text for part in (*found.key, *found.given)}
     taken |= {name for step in found.steps for name in (*step.captured, step.deed)}
-    return _unused("out", taken), _unused("m", taken)
-
-
-def _unused(name: str, taken: set[str]) -> str:
-    return name if name not in taken else _unused(f"{name}1", taken)
+    return asking.unused("out", taken), asking.unused("m", taken)
 
 
 def _commands(found: Plan) -> Iterator[syntax.Command]:
@@ -116,8 +112,8 @@ def _commands(found: Plan) -> Iterator[syntax.Command]:
 def _running_fields(step: Step, work: _Work) -> list[syntax.Field]:
     span = step.name.span
     return [
-        *_loop_fields(step.loop, span),
-        *_silent_field(step.loop, span),
+        *asking.loop_fields(step.loop, span),
+        *asking.silent_field(step.loop, span),
         *_carried(step, work, back=False),
         *_cancelled_field(work.plan.cancellable, span),
     ]
@@ -126,7 +122,7 @@ def _running_fields(step: Step, work: _Work) -> list[syntax.Field]:
 def _waiting_fields(step: Step, work: _Work) -> list[syntax.Field]:
     span = step.name.span
     return [
-        *_loop_fields(step.loop, span),
+        *asking.loop_fields(step.loop, span),
         trees.field("due", "instant", span),
         trees.field("cause", "text", span),
         *_carried(step, work, back=False),
@@ -149,8 +145,8 @@ def _remembers_in_silence(step: Step, found: Plan) -> bool:
 def _undoing_fields(step: Step, undo: Undo, work: _Work) -> list[syntax.Field]:
     span = undo.attempt.command.span
     return [
-        *_loop_fields(undo.loop, span),
-        *_silent_field(undo.loop, span),
+        *asking.loop_fields(undo.loop, span),
+        *asking.silent_field(undo.loop, span),
         trees.field("cause", "text", span),
         *_carried(step, work, back=True),
     ]
@@ -159,26 +155,12 @@ def _undoing_fields(step: Step, undo: Undo, work: _Work) -> list[syntax.Field]:
 def _undo_waiting_fields(step: Step, undo: Undo, work: _Work) -> list[syntax.Field]:
     span = undo.attempt.command.span
     return [
-        *_loop_fields(undo.loop, span),
+        *asking.loop_fields(undo.loop, span),
         trees.field("cause", "text", span),
         trees.field("due", "instant", span),
         trees.field("error", "text", span),
         *_carried(step, work, back=True),
     ]
-
-
-def _loop_fields(loop: rules.Loop, span: Span) -> Iterator[syntax.Field]:
-    if loop.counted:
-        yield trees.field("attempt", "int", span)
-    if loop.since:
-        yield trees.field("since", "instant", span)
-    if loop.told:
-        yield trees.field("told", "bool", span)
-
-
-def _silent_field(loop: rules.Loop, span: Span) -> Iterator[syntax.Field]:
-    if loop.silence is not None:
-        yield trees.field("silent_at", "instant", span)
 
 
 def _cancelled_field(remembered: bool, span: Span) -> Iterator[syntax.Field]:
@@ -251,25 +233,12 @@ def _enter(
         span,
     )
     fields = _running_fields(step, work)
-    values = _first_values(step.loop, span)
+    values = asking.first_values(step.loop, span)
     values |= _meant(fields, meanings, values, span)
     if work.plan.cancellable:
         values["cancelled"] = syntax.NoneLit(span)
     exit_ = trees.goto(f"{step.title}Running", fields, values, span)
     return syntax.Block((), (do,), exit_, span)
-
-
-def _first_values(loop: rules.Loop, span: Span) -> dict[str, syntax.Expr]:
-    values: dict[str, syntax.Expr] = {}
-    if loop.counted:
-        values["attempt"] = trees.number(1, span)
-    if loop.since:
-        values["since"] = syntax.Now(span)
-    if loop.told:
-        values["told"] = syntax.BoolLit(False, span)
-    if loop.silence is not None:
-        values["silent_at"] = trees.later(loop.silence.after, span)
-    return values
 
 
 def _meant(
@@ -307,7 +276,7 @@ def _undo(
     """Ask for the step's undo for the first time; without one, the saga is undone."""
     if step is None or step.undo is None:
         end = work.plan.undone
-        exit_ = _finish(end.state, end.init, {"cause": lambda _: cause}, span)
+        exit_ = asking.finish(end.state, end.init, {"cause": lambda _: cause}, span)
         return syntax.Block((), (), exit_, span)
     undo = step.undo
     bound = {**meanings, "attempt": trees.one}
@@ -319,31 +288,11 @@ def _undo(
         span,
     )
     fields = _undoing_fields(step, undo, work)
-    values = _first_values(undo.loop, span)
+    values = asking.first_values(undo.loop, span)
     values["cause"] = cause
     values |= _meant(fields, meanings, values, span)
     exit_ = trees.goto(f"{step.title}Undoing", fields, values, span)
     return syntax.Block((), (do,), exit_, span)
-
-
-def _finish(
-    state: syntax.Name,
-    init: syntax.Init | None,
-    meanings: Mapping[str, Maker],
-    span: Span,
-) -> syntax.Goto:
-    items: list[syntax.InitItem] = []
-    for item in init.items if init is not None else ():
-        match item:
-            case syntax.Pun(name=own):
-                value = trees.substitute(trees.var(own.text, own.span), meanings)
-                items.append(trees.assign(own.text, value, own.span))
-            case syntax.Set(name=own, value=written):
-                value = trees.substitute(written, meanings)
-                items.append(trees.assign(own.text, value, own.span))
-            case syntax.CarryOver():
-                pass
-    return syntax.Goto(trees.name(state.text, span), trees.init(items, span), span)
 
 
 # ---- the way forward ---------------------------------------------------------------------
@@ -354,7 +303,7 @@ _Part = tuple[syntax.State, list[syntax.Clause]]
 
 def _forward(step: Step, work: _Work) -> Iterator[_Part]:
     span, title = step.name.span, step.title
-    running = _state(
+    running = asking.state(
         f"{title}Running", _running_fields(step, work), step.do.command, span
     )
     yield (
@@ -363,7 +312,7 @@ def _forward(step: Step, work: _Work) -> Iterator[_Part]:
     )
     if step.loop.answer_retried:
         yield (
-            _state(f"{title}Backoff", _waiting_fields(step, work), None, span),
+            asking.state(f"{title}Backoff", _waiting_fields(step, work), None, span),
             [*_cancel_waiting(step, work, own=False), _again(step, work, silent=False)],
         )
     if step.loop.silence_retried:
@@ -371,17 +320,9 @@ def _forward(step: Step, work: _Work) -> Iterator[_Part]:
         if not _remembers_in_silence(step, work.plan):
             cancels = list(_cancel_waiting(step, work, own=True))
         yield (
-            _state(f"{title}Silent", _silent_fields(step, work), None, span),
+            asking.state(f"{title}Silent", _silent_fields(step, work), None, span),
             [*cancels, _again(step, work, silent=True)],
         )
-
-
-def _state(
-    title: str, fields: Sequence[syntax.Field], awaits: syntax.Name | None, span: Span
-) -> syntax.State:
-    return syntax.State(
-        trees.name(title, span), tuple(fields), awaits, final=False, doc=None, span=span
-    )
 
 
 def _answers(
@@ -394,7 +335,7 @@ def _answers(
     if not work.plan.cancellable:
         for leaf in found:
             block = _leaf(step, rule, leaf.action, cause, work)
-            yield _clause(step.do.command, rule, leaf.guard, block, work)
+            yield asking.clause(step.do.command, rule, leaf.guard, block, work.out)
         return
     said = trees.binary(
         "+", trees.text(REASON, span), trees.var("cancelled", span), span
@@ -411,13 +352,13 @@ def _answers(
         if guard is not None:
             guard = trees.binary("or", cancelled, guard, span)
         block = _leaf(step, rule, first.action, why, work)
-        yield _clause(step.do.command, rule, guard, block, work)
+        yield asking.clause(step.do.command, rule, guard, block, work.out)
         found = found[1:]
     elif not advances:
         block = _turn_back(
             step, own, _left(step, rule, work, known=False), said, work, span
         )
-        yield _clause(step.do.command, rule, cancelled, block, work)
+        yield asking.clause(step.do.command, rule, cancelled, block, work.out)
     last = step.number == len(work.plan.steps) - 1
     for leaf in found:
         if advances and not (last and isinstance(leaf.action, syntax.Next)):
@@ -425,9 +366,9 @@ def _answers(
             meanings = _left(step, rule, work, known=undone)
             block = _turn_back(step, undone or own, meanings, said, work, span)
             guard = trees.all_of((cancelled, leaf.guard), span)
-            yield _clause(step.do.command, rule, guard, block, work)
+            yield asking.clause(step.do.command, rule, guard, block, work.out)
         block = _leaf(step, rule, leaf.action, cause, work)
-        yield _clause(step.do.command, rule, leaf.guard, block, work)
+        yield asking.clause(step.do.command, rule, leaf.guard, block, work.out)
 
 
 def _turns_alike(
@@ -476,8 +417,14 @@ def _leaf(
                 if _remembers_in_silence(step, work.plan):
                     values["cancelled"] = syntax.NoneLit(span)
             state = f"{step.title}{'Silent' if silent else 'Backoff'}"
-            return _wait(
-                rule, action, state, fields, values, _running_fields(step, work), work
+            return asking.wait(
+                rule,
+                action,
+                state,
+                fields,
+                values,
+                _running_fields(step, work),
+                work.out,
             )
         case syntax.Abort(with_undo=own):
             return _turn_back(
@@ -489,48 +436,8 @@ def _leaf(
                 return _enter(work.plan.steps[step.number + 1], meanings, work, span)
             end = work.plan.done
             return syntax.Block(
-                (), (), _finish(end.state, end.init, meanings, span), span
+                (), (), asking.finish(end.state, end.init, meanings, span), span
             )
-
-
-def _wait(
-    rule: syntax.Rule | syntax.SilenceRule,
-    action: rules.Later,
-    state: str,
-    fields: Sequence[syntax.Field],
-    values: dict[str, syntax.Expr],
-    before: Sequence[syntax.Field],
-    work: _Work,
-) -> syntax.Block:
-    """Go to a waiting state, telling someone first where it is time to."""
-    issues: tuple[syntax.Issue, ...] = ()
-    if action.escalate is not None:
-        told = action.escalate
-        outcome = rule.outcome.fields if isinstance(rule, syntax.Rule) else ()
-        meanings = {f.name.text: trees.of(work.out, f.name.text) for f in outcome}
-        arguments = tuple(trees.substitute(each, meanings) for each in told.arguments)
-        issues = (syntax.Do(told.command, arguments, told.span),)
-        values["told"] = syntax.BoolLit(True, told.span)
-    exit_ = trees.goto(state, fields, values, rule.span, _names_of(before))
-    return syntax.Block((), issues, exit_, rule.span)
-
-
-def _names_of(fields: Sequence[syntax.Field]) -> list[str]:
-    return [f.name.text for f in fields]
-
-
-def _clause(
-    command: syntax.Name,
-    rule: syntax.Rule | syntax.SilenceRule,
-    guard: syntax.Expr | None,
-    block: syntax.Block,
-    work: _Work,
-) -> syntax.Clause:
-    if isinstance(rule, syntax.SilenceRule):
-        return syntax.At(trees.name("silent_at", rule.span), guard, block, rule.span)
-    span = rule.outcome.name.span
-    trigger = syntax.Trigger(trees.name(command.text, span), rule.outcome.name, span)
-    return trees.on(trigger, work.out, guard, block, span)
 
 
 def _again(step: Step, work: _Work, *, silent: bool) -> syntax.Clause:
@@ -543,7 +450,7 @@ def _again(step: Step, work: _Work, *, silent: bool) -> syntax.Clause:
     if silent:
         issue = syntax.Repeat(step.do.command, arguments, span)
         before = _silent_fields(step, work)
-    values = _next_values(step.loop, span)
+    values = asking.next_values(step.loop, span)
     remembered = silent and _remembers_in_silence(step, work.plan)
     if work.plan.cancellable and not remembered:
         values["cancelled"] = syntax.NoneLit(span)
@@ -552,17 +459,10 @@ def _again(step: Step, work: _Work, *, silent: bool) -> syntax.Clause:
         _running_fields(step, work),
         values,
         span,
-        _names_of(before),
+        asking.names_of(before),
     )
     block = syntax.Block((), (issue,), exit_, span)
     return syntax.At(trees.name("due", span), None, block, span)
-
-
-def _next_values(loop: rules.Loop, span: Span) -> dict[str, syntax.Expr]:
-    values: dict[str, syntax.Expr] = {"attempt": trees.plus_one("attempt", span)}
-    if loop.silence is not None:
-        values["silent_at"] = trees.later(loop.silence.after, span)
-    return values
 
 
 # ---- the way back ------------------------------------------------------------------------
@@ -572,7 +472,7 @@ def _backward(step: Step, undo: Undo, work: _Work) -> Iterator[_Part]:
     span, title = undo.attempt.command.span, step.title
     undoing = _undoing_fields(step, undo, work)
     yield (
-        _state(f"{title}Undoing", undoing, undo.attempt.command, span),
+        asking.state(f"{title}Undoing", undoing, undo.attempt.command, span),
         [
             c
             for rule in undo.attempt.rules
@@ -582,12 +482,12 @@ def _backward(step: Step, undo: Undo, work: _Work) -> Iterator[_Part]:
     waiting = _undo_waiting_fields(step, undo, work)
     if undo.loop.answer_retried:
         yield (
-            _state(f"{title}UndoBackoff", waiting, None, span),
+            asking.state(f"{title}UndoBackoff", waiting, None, span),
             [_undo_again(step, undo, work, silent=False)],
         )
     if undo.loop.silence_retried:
         yield (
-            _state(f"{title}UndoSilent", waiting, None, span),
+            asking.state(f"{title}UndoSilent", waiting, None, span),
             [_undo_again(step, undo, work, silent=True)],
         )
 
@@ -607,12 +507,12 @@ def _undo_answers(
             state = f"{step.title}{'UndoSilent' if silent else 'UndoBackoff'}"
             fields = _undo_waiting_fields(step, undo, work)
             before = _undoing_fields(step, undo, work)
-            block = _wait(rule, action, state, fields, values, before, work)
+            block = asking.wait(rule, action, state, fields, values, before, work.out)
         else:
             meanings = _in_state(work, step, back=True)
             cause = trees.var("cause", span)
             block = _turn_back(step, False, meanings, cause, work, span)
-        yield _clause(undo.attempt.command, rule, leaf.guard, block, work)
+        yield asking.clause(undo.attempt.command, rule, leaf.guard, block, work.out)
 
 
 def _undo_again(step: Step, undo: Undo, work: _Work, *, silent: bool) -> syntax.Clause:
@@ -628,9 +528,9 @@ def _undo_again(step: Step, undo: Undo, work: _Work, *, silent: bool) -> syntax.
     exit_ = trees.goto(
         f"{step.title}Undoing",
         _undoing_fields(step, undo, work),
-        _next_values(undo.loop, span),
+        asking.next_values(undo.loop, span),
         span,
-        _names_of(_undo_waiting_fields(step, undo, work)),
+        asking.names_of(_undo_waiting_fields(step, undo, work)),
     )
     block = syntax.Block((), (issue,), exit_, span)
     return syntax.At(trees.name("due", span), None, block, span)

@@ -10,7 +10,11 @@ from deedbox_dsl.source import Text
 
 from tests.dsl.meaning.specs import gallery, printed, settled
 
-PRINTED = [("shop/orders.deed", "Order", "order")]
+PRINTED = [
+    ("computer/sync.deed", "SyncRetry", "sync_retry"),
+    ("nerudo/repository.deed", "Indexer", "indexer"),
+    ("shop/orders.deed", "Order", "order"),
+]
 GALLERY = gallery()
 
 
