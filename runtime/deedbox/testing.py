@@ -126,11 +126,13 @@ def void(_: object) -> None:
 
 
 async def settle(*workers: Worker) -> None:
-    """Until nothing runs and nothing is to be done before the next deadline."""
-    still = 0
-    while still < 2:
-        await asyncio.sleep(0.0005)
-        still = still + 1 if all(worker.idle for worker in workers) else 0
+    """Until nothing moves but what waits for a deadline, or for something outside."""
+    still, before = 0, None
+    while still < 3:
+        await asyncio.sleep(0.0003)
+        running = [worker.running for worker in workers]
+        idle = all(worker.idle for worker in workers) and running == before
+        still, before = still + 1 if idle else 0, running
 
 
 async def elapse(clock: FakeClock, milliseconds: int, *workers: Worker) -> None:

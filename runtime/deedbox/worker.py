@@ -271,10 +271,8 @@ class Worker:
 
     @property
     def idle(self) -> bool:
-        """Whether no handler runs and nothing is to be done before a deadline."""
-        return (
-            not (self._running or self._arrived or self._answers) and self._writer.quiet
-        )
+        """Whether nothing is to be done before a deadline or a handler's answer."""
+        return not (self._arrived or self._answers) and self._writer.quiet
 
     @property
     def running(self) -> list[Key]:

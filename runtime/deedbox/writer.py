@@ -232,7 +232,7 @@ class Writer:
             self._polled = monotonic
             if self.store.changed(desk.epoch):
                 self._look = True
-        if self._next_at is not None and self._next_at <= now:
+        if batch.redriven or (self._next_at is not None and self._next_at <= now):
             self._look = True
         if self._foreign_lease is not None and self._foreign_lease <= now:
             self._reap = True

@@ -42,7 +42,7 @@ def test_r13_each_refusal_is_a_typed_error_and_changes_nothing(box: Box) -> None
     with pytest.raises(UnknownInstance, match="Job b"):
         box.send(job.machine, "b", job.Stop())
     with pytest.raises(UnknownMachine):
-        box.send(job.machine, "a", job.RunRan(result=1))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+        box.send(job.machine, "a", job.RunRan(result=1))  # type: ignore[misc]  # pyright: ignore[reportArgumentType]
     with pytest.raises(WrongType, match=r"\$\.text"):
         box.send(job.machine, "a", job.Note(text=7))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
     with pytest.raises(Rejected, match="never allowed"):

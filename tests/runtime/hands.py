@@ -1,0 +1,53 @@
+"""Handlers that do what a test tells them, and remember what they were asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from jobs import job
+
+
+def ran(_: job.Run) -> job.RunOutcome:
+    return job.RunRan(result=1)
+
+
+class Hands:
+    """Answers `run` by `answer`; `press` and `notify` always succeed."""
+
+    def __init__(
+        self, answer: Callable[[job.Run], job.RunOutcome] | None = None
+    ) -> None:
+        self.ran: list[job.Run] = []
+        self.pressed: list[job.Push] = []
+        self.notified: list[str] = []
+        self._answer = answer or ran
+
+    async def run(self, cmd: job.Run) -> job.RunOutcome:
+        self.ran.append(cmd)
+        return self._answer(cmd)
+
+    async def press(self, cmd: job.Push) -> job.PressPressed:
+        self.pressed.append(cmd)
+        return job.PressPressed()
+
+    async def notify(self, cmd: job.Notify) -> None:
+        self.notified.append(cmd.text)
+
+
+class Held(Hands):
+    """Every `run` waits until it is let go; it counts those that were cancelled."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+        self.cancelled = 0
+
+    async def run(self, cmd: job.Run) -> job.RunOutcome:
+        self.ran.append(cmd)
+        try:
+            await self.gate.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
+        return job.RunRan(result=2)
