@@ -145,7 +145,7 @@ def dot(machine: core.Machine) -> str:
 def _dot(machine: core.Machine) -> Iterator[str]:
     first, label = _begins(machine)
     yield f"digraph {_quoted([machine.name])} {{"
-    yield '  graph [rankdir=TB, fontname="Helvetica"];'
+    yield '  graph [rankdir=TB, nodesep=0.6, ranksep=0.8];'
     yield '  node [shape=box, style=rounded, fontname="Helvetica"];'
     yield '  edge [fontname="Helvetica", fontsize=10];'
     yield '  "" [shape=point];'
