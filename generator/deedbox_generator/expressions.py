@@ -234,11 +234,9 @@ def _count(expr: core.Expr, place: Place) -> str:
 
 
 def _as_text(expr: core.Expr, place: Place) -> str:
-    base = base_of(expr.type)
-    if base is Base.TEXT:
+    """A number in decimal; a text is one already."""
+    if base_of(expr.type) is Base.TEXT:
         return _text(expr, place, _ATOM)
-    if base is Base.BOOL:
-        return f'("true" if {_text(expr, place, _OR)} else "false")'
     return f"str({render(expr, place)})"
 
 
