@@ -20,11 +20,12 @@ LANGUAGE = _words(
     """
     module use type record choice policy machine retry scan saga version key given
     state final awaits message command start in on at as when ignore let do goto stay
-    reject spent done undone step undo no after then invariant never eventually
+    reject spent done undone step undo no then invariant never eventually
     sometimes leads across silence implies to within check migrate from becomes or and
     not is if else true false none now unrepeatable repeat tell begin assume
     """
 )
+"""All but `after`: it is what a cursor is called, and no expression can go on with it."""
 
 PYTHON = frozenset(keyword.kwlist)
 

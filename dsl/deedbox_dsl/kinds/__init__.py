@@ -13,6 +13,7 @@ from ..names import Scope
 from ..problems import Problem
 from .retry import lower_retry
 from .saga import lower_saga
+from .scan import lower_scan
 
 Word: TypeAlias = Literal["machine", "retry", "scan", "saga"]
 
@@ -31,12 +32,7 @@ def lower(
             machine, problems = lower_retry(kind, scope)
             return machine, "retry", problems
         case syntax.Scan():
-            return None, "scan", (_unlowered(kind.name, "scan"),)
+            machine, problems = lower_scan(kind, scope)
+            return machine, "scan", problems
         case _:
             assert_never(kind)
-
-
-def _unlowered(name: syntax.Name, word: str) -> Problem:
-    text = f"`{name.text}` is a {word}, and a {word} is not compiled yet"
-    hint = "A `saga` and a plain `machine` are."
-    return Problem("DEED101", name.span, text, hints=(hint,))

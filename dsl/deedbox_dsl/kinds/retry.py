@@ -136,7 +136,8 @@ def _plan(retry: syntax.Retry, scope: Scope) -> tuple[_Plan | None, list[Problem
                 if part.name.text in CAPTURES
             ]
     problems += rules.unbound(attempt, {*own, "attempt"})
-    problems += _wakes(retry, wakes)
+    messages = [item for item in retry.items if isinstance(item, syntax.Message)]
+    problems += rules.wakes(wakes, messages)
     found = _Plan(
         scope,
         common,
@@ -220,28 +221,6 @@ def _without_again(action: syntax.Action, again: syntax.Action | None) -> syntax
             return replace(action, then=_without_again(then, again))
         case _:
             return action
-
-
-def _wakes(retry: syntax.Retry, wakes: tuple[syntax.WakeOn, ...]) -> Iterator[Problem]:
-    messages = {
-        item.name.text: item for item in retry.items if isinstance(item, syntax.Message)
-    }
-    named: dict[str, Span] = {}
-    for wake in wakes:
-        name = wake.message
-        if name.text not in messages:
-            hints = did_you_mean(nearest(name.text, messages))
-            text = f"there is no message `{name.text}`"
-            yield Problem("DEED201", name.span, text, hints=hints)
-        elif name.text in named:
-            text = f"`{name.text}` wakes it already"
-            yield taken(name.text, name.span, named[name.text], text)
-        named.setdefault(name.text, name.span)
-    for name_text, message in messages.items():
-        if name_text not in named:
-            text = f"nothing says what happens on `{name_text}`"
-            hint = f"Add `wake on {name_text}`; other messages need a plain `machine`."
-            yield Problem("DEED401", message.name.span, text, hints=(hint,))
 
 
 def _finals(found: _Plan, problems: list[Problem]) -> list[syntax.State]:

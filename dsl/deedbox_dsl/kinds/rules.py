@@ -8,12 +8,12 @@ fields a command needs.  Where an action may stand is a table, one row a kind.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from .. import core, syntax
-from ..names import Scope, did_you_mean
+from ..names import Scope, did_you_mean, taken
 from ..policies import duration_text, is_limited, waits_text
 from ..problems import Problem
 from ..source import Span
@@ -378,6 +378,29 @@ def unknown_in(
     for item in init.items if init is not None else ():
         if isinstance(item, syntax.Pun) and item.name.text not in known:
             yield item.name.text, item.name.span
+
+
+def wakes(
+    found: Sequence[syntax.WakeOn], declared: Sequence[syntax.Message]
+) -> Iterator[Problem]:
+    """Every declared message wakes it, once; only such messages may be declared."""
+    messages = {item.name.text: item for item in declared}
+    named: dict[str, Span] = {}
+    for wake in found:
+        name = wake.message
+        if name.text not in messages:
+            hints = did_you_mean(nearest(name.text, messages))
+            text = f"there is no message `{name.text}`"
+            yield Problem("DEED201", name.span, text, hints=hints)
+        elif name.text in named:
+            text = f"`{name.text}` wakes it already"
+            yield taken(name.text, name.span, named[name.text], text)
+        named.setdefault(name.text, name.span)
+    for name_text, message in messages.items():
+        if name_text not in named:
+            text = f"nothing says what happens on `{name_text}`"
+            hint = f"Add `wake on {name_text}`; other messages need a plain `machine`."
+            yield Problem("DEED401", message.name.span, text, hints=(hint,))
 
 
 def command(attempt: syntax.Attempt) -> syntax.Command:

@@ -59,6 +59,33 @@ def all_of(tests: Iterable[syntax.Expr | None], span: Span) -> syntax.Expr | Non
     return found
 
 
+_OPPOSITE: Mapping[str, syntax.Operator] = {
+    ">=": "<",
+    ">": "<=",
+    "<": ">=",
+    "<=": ">",
+    "==": "!=",
+    "!=": "==",
+}
+
+
+def negated(test: syntax.Expr) -> syntax.Expr:
+    """The opposite, with `not` driven inwards as far as it goes."""
+    match test:
+        case syntax.Binary(operator="or", left=left, right=right, span=span):
+            return binary("and", negated(left), negated(right), span)
+        case syntax.Binary(operator="and", left=left, right=right, span=span):
+            return binary("or", negated(left), negated(right), span)
+        case syntax.Binary(operator=operator, left=left, right=right, span=span) if (
+            operator in _OPPOSITE
+        ):
+            return binary(_OPPOSITE[operator], left, right, span)
+        case syntax.Unary(operator="not", operand=operand):
+            return operand
+        case _:
+            return syntax.Unary("not", test, test.span)
+
+
 def not_none(field: str, span: Span) -> syntax.Expr:
     return binary("!=", var(field, span), syntax.NoneLit(span), span)
 

@@ -13,6 +13,7 @@ from tests.dsl.meaning.specs import gallery, printed, settled
 PRINTED = [
     ("computer/sync.deed", "SyncRetry", "sync_retry"),
     ("nerudo/repository.deed", "Indexer", "indexer"),
+    ("nerudo/repository.deed", "Showcase", "showcase"),
     ("shop/orders.deed", "Order", "order"),
 ]
 GALLERY = gallery()
