@@ -26,8 +26,16 @@ class Part:
 
 
 BUILDS: Final[tuple[Command, ...]] = (
-    ("deedbox", "build", "specs", "--out", "tests/replay"),
-    ("deedbox", "build", "specs/shop", "--out", "runtime/deedbox/demo"),
+    (
+        "deedbox",
+        "build",
+        "specs/shop/orders.deed",
+        "specs/fleet/lease.deed",
+        "--out",
+        "tests/replay",
+    ),
+    ("deedbox", "build", "specs/shop/orders.deed", "--out", "runtime/deedbox/demo"),
+    ("deedbox", "build", "tests/chaos/specs", "--out", "tests/chaos"),
 )
 
 STATIC: Final = (
