@@ -15,7 +15,7 @@ from typing import Final
 
 from .problems import Edit, Fix, Label, Problem
 from .scan import Lexeme, not_a_duration
-from .slices import OWN_HEADS
+from .slices import HEADS, OWN_HEADS
 from .source import Text
 from .suggest import nearest
 from .tables import Stop
@@ -151,6 +151,9 @@ _SLIPS: Final[dict[tuple[str, str], str]] = {
     ): "`module` comes first, then every `use`, then the declarations.",
 }
 
+_UNDOCUMENTED: Final = frozenset(
+    (*(word for heads in HEADS.values() for word in heads), "in")
+)
 _COMPARISONS: Final = frozenset(("<", "<=", ">", ">=", "==", "!=", "is"))
 _ACTIONS: Final = frozenset(
     ("next", "again", "rest", "continue", "done", "abort", "retry")
@@ -184,6 +187,7 @@ def unexpected(
             or _apart(text, before, here)
             or _apart(text, here, *lexemes[index + 1 : index + 2])
             or _no_name(text, before, stop)
+            or _no_undo(text, lexemes[: index + 1], stop)
             or _misplaced(text, lexemes[: index + 1], stop, expected)
         )
     if before is not None and before.sort == "doc":
@@ -289,11 +293,31 @@ def _no_name(text: Text, before: Lexeme | None, stop: Stop) -> Problem | None:
     )
 
 
+def _no_undo(text: Text, read: Sequence[Lexeme], stop: Stop) -> Problem | None:
+    """A step that ends after its `do`: the one rule of sagas that the grammar holds."""
+    if read[-1].text != "}" or not stop.expected >= {"UNDO", "NO"}:
+        return None
+    step = max(at for at, each in enumerate(read) if each.text == "step")
+    name, end = read[step + 1], read[-1]
+    return Problem(
+        "DEED601",
+        text.span(name.start, name.end),
+        f"the step `{name.text}` has no undo",
+        label="what takes it back?",
+        others=(Label(text.span(end.start, end.end), "expected before this"),),
+        hints=(
+            f"Add one of:   undo cancel_{name.text}(…) -> cancelled => next\n"
+            '              no undo "why it need not be taken back"',
+        ),
+    )
+
+
 def _documentation(text: Text, before: Lexeme | None, here: Lexeme) -> Problem | None:
     """A doc comment where nothing can be documented, or before what cannot be."""
     if here.sort == "doc":
         return _documents_nothing(text, here)
-    if before is not None and before.sort == "doc":
+    known = here.sort != "word" or here.text in _UNDOCUMENTED
+    if before is not None and before.sort == "doc" and known:
         return _documents_nothing(text, before, here)
     return None
 

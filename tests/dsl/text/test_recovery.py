@@ -1,0 +1,98 @@
+"""Every independent mistake of a file is one problem, at its own place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from deedbox_dsl import syntax as s
+from deedbox_dsl.parse import MOST_PROBLEMS, parse
+from deedbox_dsl.source import Text
+
+LEASE = Path(__file__).parents[3].joinpath("specs/fleet/lease.deed").read_text("utf-8")
+
+
+def read(content: str) -> tuple[s.Module, list[tuple[str, int, int]]]:
+    module, problems = parse(Text.of("a.deed", content))
+    return module, [(p.code, p.span.line, p.span.column) for p in problems]
+
+
+def place(content: str, part: str) -> tuple[int, int]:
+    before = content[: content.index(part)]
+    return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+
+def test_four_mistakes_in_a_spec_are_four_problems() -> None:
+    slips = {
+        "state Free": "stat Free",
+        "message Renew { holder: HolderId": "message Renew { holder HolderId",
+        "on Acquire { reject": "on Acquire { rejct",
+        "in Held when renewals": "in Held wen renewals",
+    }
+    content = LEASE
+    for right, slip in slips.items():
+        assert right in content
+        content = content.replace(right, slip)
+    _, found = read(content)
+    wanted = [
+        place(content, "stat Free"),
+        place(content, "HolderId, ttl: duration }\n  message Release"),
+        place(content, "rejct"),
+        place(content, "wen renewals"),
+    ]
+    assert found == [("DEED101", line, column) for line, column in wanted]
+
+
+def test_what_can_be_read_of_a_damaged_file_is_kept() -> None:
+    content = LEASE.replace("on Acquire { reject", "on Acquire { rejct")
+    module, _ = read(content)
+    whole, _ = read(LEASE)
+    (machine,) = (d for d in module.declarations if isinstance(d, s.Machine))
+    (intact,) = (d for d in whole.declarations if isinstance(d, s.Machine))
+    assert len(machine.items) == len(intact.items)
+    assert module.declarations[:-1] == whole.declarations[:-1]
+
+
+def test_a_doc_comment_belongs_to_the_piece_after_it() -> None:
+    content = "type A = \n\n/// What B is.\ntype B = text\n"
+    module, found = read(content)
+    assert found == [("DEED101", 1, 9)]
+    (alias,) = module.declarations
+    assert isinstance(alias, s.Alias)
+    assert alias.doc == "What B is."
+
+
+def test_a_broken_head_does_not_hide_what_is_inside() -> None:
+    _, found = read("machine M versoin 1 {\n  key id text\n  state A\n}\n")
+    assert found == [("DEED101", 1, 11), ("DEED101", 2, 10)]
+
+
+def test_an_unclosed_brace_does_not_swallow_the_rest() -> None:
+    content = LEASE.replace("goto Free }\n\n  in Free {", "goto Free\n\n  in Free {")
+    content = content.replace("on Acquire { reject", "on Acquire { rejct")
+    _, found = read(content)
+    assert found == [
+        ("DEED102", *place(content, "{ goto Free\n\n")),
+        ("DEED101", *place(content, "rejct")),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["machine", "retry", "scan", "saga"])
+def test_each_kind_is_read_item_by_item(kind: str) -> None:
+    content = f"{kind} K version 1 {{\n  key id text\n  given n int\n  allow X\n}}\n"
+    _, found = read(content)
+    assert [(code, line) for code, line, _ in found] == [
+        ("DEED101", 2),
+        ("DEED101", 3),
+        ("DEED101", 4),
+    ]
+
+
+def test_a_file_of_nothing_but_mistakes_ends_after_a_hundred() -> None:
+    _, found = read("frob\n" * 1_000)
+    assert len(found) == MOST_PROBLEMS
+
+
+def test_a_problem_that_no_piece_shows_is_still_told() -> None:
+    _, found = read("type A = text\nuse b { C }\n")
+    assert found == [("DEED101", 2, 1)]
