@@ -55,10 +55,10 @@ def body(
             place = replace(place, names={**place.names, let.name.text: read})
             facts = define(facts, let.name.text, value)
             lets.append(core.Let(let.name.text, value))
-    issues = [_issue(issue, outline, place, facts) for issue in block.issues]
+    issues = [ask(each, outline, place, facts) for each in block.issues]
     return core.Body(
         tuple(lets),
-        tuple(issue for issue in issues if issue is not None),
+        tuple(each for each in issues if each is not None),
         _exit(block, outline, place, facts, old),
     )
 
@@ -66,7 +66,7 @@ def body(
 # ---- what is asked for -----------------------------------------------------------
 
 
-def _issue(
+def ask(
     issue: syntax.Issue, outline: Outline, place: Place, facts: Facts
 ) -> core.Issue | None:
     match issue:

@@ -155,9 +155,6 @@ def _outline(
                 if first_of_its_name(name):
                     problems += named_snake(name, "command", why_reserved(name.text))
                     commands[name.text] = _command(item, scope, problems)
-            case syntax.Migrate(span=span):
-                text = "migrations are not compiled yet; leave this block out"
-                problems.append(Problem("DEED101", span, text))
             case _:
                 pass
     if not key:

@@ -506,19 +506,49 @@ class Allow:
 
 
 @dataclass(frozen=True, slots=True)
+class Shape:
+    """What a version of a machine keeps in a store and says to others: declarations only.
+
+    Its states have no `deadlines` and no `doc`.  Two shapes are compared by `shapes`,
+    which knows that the name of a type is not stored.
+    """
+
+    module: str
+    machine: str
+    version: int
+    key: tuple[Field, ...]
+    given: tuple[Field, ...]
+    states: tuple[State, ...]
+    messages: tuple[Message, ...]
+    commands: tuple[Command, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MigrateState:
-    """An older state becomes a state of this version; a dropped one has `dropped`."""
+    """What one state of the older version becomes.
+
+    `given` and `fields` name all of the given and all of the new state's fields.
+    `issues` are asked for anew; `keeps`: the awaited command stays owed, with its
+    ticket and key.  A state that is not mentioned is copied, and `written` is False.
+    """
 
     old: str
     new: str
+    given: tuple[Set, ...]
     fields: tuple[Set, ...]
     issues: tuple[Issue, ...]
-    dropped: bool
+    keeps: bool
+    written: bool
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class MigrateCommand:
+    """What an owed command becomes: a value for every parameter, from the older ones.
+
+    A `Read` of scope "let" speaks of a parameter of the older command.
+    """
+
     command: str
     fields: tuple[Set, ...]
     span: Span = field(compare=False, repr=False)
@@ -526,9 +556,16 @@ class MigrateCommand:
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """From `version` to the next; `Read` with scope "state" speaks of the older state."""
+    """From a released version to the next one that was released, or to this one.
 
-    version: int
+    `older` is the released shape, its types replaced by those of `target` wherever a
+    stored value can be read as such.  `states` has an entry for each of its states,
+    `commands` for each of its commands that may still be owed.  In a state's entry
+    `Read` speaks of the older state, and `Now` is the time of its last step.
+    """
+
+    older: Shape
+    target: Shape
     states: tuple[MigrateState, ...]
     commands: tuple[MigrateCommand, ...]
     span: Span = field(compare=False, repr=False)
@@ -574,8 +611,8 @@ class Module:
 
     `name`: the dotted name, or the file's stem when it gives itself none.
     `imported`: types it uses from other modules, and the paths of those specs.
-    `sources`: its own path first, then every spec it imports, directly or not, sorted:
-    what its generated code depends on.
+    `sources`: its own path first, then every spec it imports, directly or not, sorted,
+    then the recorded shapes it migrates from: what its generated code depends on.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """The driver: from the texts of specs to typed machines and every problem found.
 
-It calls the phases in order (parse, resolve, lower, check, flow) and decides only
+It calls the phases in order (parse, resolve, lower, check, flow, migrate) and decides only
 what is worth saying: nothing of a file beyond its broken syntax, each problem
 once, and no warning that an `allow` speaks for.
 """
@@ -8,7 +8,9 @@ once, and no warning that an `allow` speaks for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Final
 
 from . import core, syntax
 from .allowed import without_allowed
@@ -16,9 +18,11 @@ from .check import check
 from .collisions import collisions
 from .flow import flow
 from .kinds import lower
+from .migrate import migrate
 from .names import Scope, resolve
 from .parse import parse
 from .problems import Problem, has_errors, in_order
+from .released import Released, released
 from .source import Text
 from .types import ChoiceType, Declared, RecordType
 
@@ -33,8 +37,16 @@ class Program:
     texts: Mapping[str, Text]
 
 
-def compile(sources: Mapping[str, str]) -> Program:
-    """Compile specs together; `sources` maps posix paths to what the files say."""
+NO_SHAPES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def compile(
+    sources: Mapping[str, str], shapes: Mapping[str, str] = NO_SHAPES
+) -> Program:
+    """Compile specs together; `sources` maps posix paths to what the files say.
+
+    `shapes`: the recorded shapes of released versions, likewise.
+    """
     texts = {path: Text.of(path, sources[path]) for path in sorted(sources)}
     parsed = {path: parse(text) for path, text in texts.items()}
     trees = {path: module for path, (module, _) in parsed.items()}
@@ -42,11 +54,12 @@ def compile(sources: Mapping[str, str]) -> Program:
     resolution = resolve(trees)
     lowered: dict[tuple[str, str], syntax.Machine] = {}
     machines: dict[str, tuple[core.Machine, ...]] = {}
-    meaning: list[Problem] = list(resolution.problems)
+    recorded, unread = released(shapes)
+    meaning: list[Problem] = [*resolution.problems, *unread]
     for path, module in trees.items():
         scope = resolution.scopes[path]
         if broken.isdisjoint(scope.sources):
-            machines[path] = tuple(_machines(module, scope, lowered, meaning))
+            machines[path] = tuple(_machines(module, scope, recorded, lowered, meaning))
     meaning += collisions(machines)
     unsound = {
         path for path, scope in resolution.scopes.items() if broken & set(scope.sources)
@@ -58,16 +71,24 @@ def compile(sources: Mapping[str, str]) -> Program:
     problems = without_allowed(trees, problems)
     wrong = {p.span.path for p in problems if has_errors((p,))}
     modules = tuple(
-        _module(trees[path], resolution.scopes[path], machines[path], resolution.scopes)
+        _module(
+            trees[path],
+            resolution.scopes[path],
+            machines[path],
+            resolution.scopes,
+            recorded,
+        )
         for path in trees
         if wrong.isdisjoint(resolution.scopes[path].sources)
     )
+    texts |= {path: Text.of(path, shapes[path]) for path in sorted(shapes)}
     return Program(modules, lowered, in_order(problems), texts)
 
 
 def _machines(
     module: syntax.Module,
     scope: Scope,
+    recorded: Released,
     lowered: dict[tuple[str, str], syntax.Machine],
     problems: list[Problem],
 ) -> Iterator[core.Machine]:
@@ -83,7 +104,13 @@ def _machines(
         lowered[scope.path, kind.name.text] = machine
         typed, found = check(machine, word, scope)
         problems += found
-        problems += flow(typed, machine, whole=not has_errors(found))
+        whole = not has_errors(found)
+        problems += flow(typed, machine, whole=whole)
+        if whole:
+            older = recorded.get((scope.module, typed.name), {})
+            migrations, found = migrate(typed, machine, scope, older.values())
+            problems += found
+            typed = replace(typed, migrations=migrations)
         yield typed
 
 
@@ -101,6 +128,7 @@ def _module(
     scope: Scope,
     machines: tuple[core.Machine, ...],
     scopes: Mapping[str, Scope],
+    recorded: Released,
 ) -> core.Module:
     types: list[core.DeclaredType] = []
     ladders: list[core.Ladder] = []
@@ -127,9 +155,19 @@ def _module(
         ),
         ladders=tuple(ladders),
         machines=machines,
-        sources=scope.sources,
+        sources=(*scope.sources, *_shapes(scope.module, machines, recorded)),
         span=module.span,
     )
+
+
+def _shapes(
+    module: str, machines: tuple[core.Machine, ...], recorded: Released
+) -> Iterator[str]:
+    """The paths of the shapes that these machines migrate from."""
+    for machine in machines:
+        for path, shape in recorded.get((module, machine.name), {}).items():
+            if shape.version < machine.version:
+                yield path
 
 
 def _declared(scope: Scope, name: str) -> core.TypeDeclaration:
