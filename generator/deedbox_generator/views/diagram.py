@@ -18,10 +18,21 @@ from deedbox_dsl import core
 from .wording import changes, say, say_issues, say_trigger
 
 _MERMAID_WORDS: Final = frozenset(
-    """
-    accdescr acctitle class classdef click default direction href note scale state
-    statediagram style
-    """.split()
+    [
+        "accdescr",
+        "acctitle",
+        "class",
+        "classdef",
+        "click",
+        "default",
+        "direction",
+        "href",
+        "note",
+        "scale",
+        "state",
+        "statediagram",
+        "style",
+    ]
 )
 _ENTITIES: Final = str.maketrans(
     {
@@ -145,7 +156,7 @@ def dot(machine: core.Machine) -> str:
 def _dot(machine: core.Machine) -> Iterator[str]:
     first, label = _begins(machine)
     yield f"digraph {_quoted([machine.name])} {{"
-    yield '  graph [rankdir=TB, nodesep=0.6, ranksep=0.8];'
+    yield "  graph [rankdir=TB, nodesep=0.6, ranksep=0.8];"
     yield '  node [shape=box, style=rounded, fontname="Helvetica"];'
     yield '  edge [fontname="Helvetica", fontsize=10];'
     yield '  "" [shape=point];'
