@@ -148,7 +148,7 @@ def _drop_if_empty(folder: Path) -> None:
 def _inputs(specs: Project, folder: Folder) -> str:
     """A digest of everything that a build depends on, the compiler's own files included."""
     state = sha256(f"{version('black')} {folder.nested} {specs.chosen}".encode())
-    for path, text in specs.texts.items():
+    for path, text in (*specs.texts.items(), *specs.shapes.items()):
         state.update(f"\n{path} {digest(text)}".encode())
     for file in _compiler_files():
         state.update(b"\n" + sha256(file.read_bytes()).digest())

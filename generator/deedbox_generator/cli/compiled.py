@@ -10,13 +10,14 @@ from .project import Project
 
 def compiled(specs: Project) -> tuple[Program, tuple[Problem, ...]]:
     """Problems of a spec that merely lies beside are shown only when they are in the way."""
-    program = compile(specs.texts)
+    program = compile(specs.texts, specs.shapes)
     chosen = set(specs.chosen)
     sound = {module.path: module for module in program.modules}
     if chosen <= sound.keys():
         concerned = {path for each in chosen for path in sound[each].sources}
     else:
         concerned = set(chosen)
+    concerned |= specs.shapes.keys()
     own = tuple(each for each in program.problems if each.span.path in concerned)
     if chosen <= sound.keys() or any(severity(each.code) == "error" for each in own):
         return program, own

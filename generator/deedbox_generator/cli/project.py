@@ -18,6 +18,8 @@ from typing import Final
 SUFFIX: Final = ".deed"
 DEFAULT_SPECS: Final = "specs"
 DEFAULT_OUT: Final = "generated"
+SHAPES: Final = ".shapes"
+"""The folder of recorded shapes: beside a spec, or beside a folder that it lies in."""
 
 _MODULE = re.compile(r"^\s*module\s+([\w.]+)", re.MULTILINE)
 _USE = re.compile(r"^\s*use\s+([\w.]+)", re.MULTILINE)
@@ -29,11 +31,15 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`chosen`: the specs that the caller asked for; `texts`: those and what they may `use`."""
+    """`chosen`: the specs that the caller asked for; `texts`: those and what they may `use`.
+
+    `shapes`: the recorded shapes that lie beside or above those.
+    """
 
     root: Path
     texts: dict[str, str]
     chosen: tuple[str, ...]
+    shapes: dict[str, str]
 
 
 def project(paths: Sequence[Path]) -> Project:
@@ -52,7 +58,8 @@ def project(paths: Sequence[Path]) -> Project:
     found = {spec for path in (*around, root / DEFAULT_SPECS) for spec in _specs(path)}
     texts = {_name(spec, root): _text(spec) for spec in sorted({*found, *chosen})}
     names = tuple(_name(spec, root) for spec in chosen)
-    return Project(root, _needed(texts, names), names)
+    needed = _needed(texts, names)
+    return Project(root, needed, names, _shapes(root, needed))
 
 
 def root_of(paths: Sequence[Path]) -> Path:
@@ -84,6 +91,21 @@ def _needed(texts: dict[str, str], chosen: tuple[str, ...]) -> dict[str, str]:
             for name in _USE.findall(texts[path]):
                 waiting += modules.get(name, ())
     return {path: text for path, text in texts.items() if path in needed}
+
+
+def _shapes(root: Path, specs: Iterable[str]) -> dict[str, str]:
+    folders = {
+        folder
+        for spec in specs
+        for folder in (root / spec).parents
+        if folder == root or root in folder.parents
+    }
+    # A spec outside the project has no folder in common with it but its own.
+    folders |= {(root / spec).parent for spec in specs}
+    files = sorted(
+        {file for folder in folders for file in (folder / SHAPES).glob("*.json")}
+    )
+    return {_name(file, root): _text(file) for file in files}
 
 
 def write_atomically(path: Path, text: str) -> None:
