@@ -38,7 +38,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("readme")
     (folder / "trips.deed").write_text(block("deed"))
     (folder / "main.py").write_text(block("python"))
-    run(folder, "-m", "deedbox", "build", "trips.deed")
+    run(folder, "-m", "deedbox", "build", "trips.deed", "--out", ".")
     return folder
 
 
