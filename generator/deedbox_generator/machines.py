@@ -13,7 +13,7 @@ from .annotations import annotation
 from .arrivals import Shape, Use, Way, beginning, key_prefix, shape, way
 from .expressions import Place, number
 from .naming import Functions, Names, command_class, functions, outcome_class
-from .quoting import comment, docstring
+from .quoting import comment, doc_of, docstring
 from .reducers import (
     Context,
     ended,
@@ -61,7 +61,7 @@ def machine(core_machine: core.Machine) -> plan.Machine:
         name=core_machine.name,
         module=snake(core_machine.name),
         version=core_machine.version,
-        doc=docstring(core_machine.doc or f"The machine {core_machine.name}."),
+        doc=doc_of(core_machine.doc) or docstring(f"The machine {core_machine.name}."),
         key=tuple(each.name for each in core_machine.key),
         key_text=key_prefix(core_machine, "state"),
         policies=tuple(
@@ -180,7 +180,7 @@ def _fields(fields: tuple[core.Field, ...], *, outside: bool) -> list[plan.Field
             each.name,
             annotation(each.type, outside=outside),
             None,
-            docstring(each.doc) if each.doc else None,
+            doc_of(each.doc),
         )
         for each in fields
     ]
@@ -199,7 +199,7 @@ def _state(machine_: core.Machine, state: core.State) -> plan.Struct:
     return plan.Struct(
         state.name,
         state.name,
-        docstring(state.doc or _what_it_waits_for(state)),
+        doc_of(state.doc) or docstring(_what_it_waits_for(state)),
         (
             *_fields((*machine_.key, *machine_.given), outside=True),
             *hidden,
@@ -228,7 +228,7 @@ def _start(machine_: core.Machine) -> plan.Struct:
 
 
 def _message(message: core.Message) -> plan.Struct:
-    doc = docstring(message.doc) if message.doc else None
+    doc = doc_of(message.doc)
     fields = _fields(message.fields, outside=True)
     return plan.Struct(message.name, message.name, doc, (*fields, _AT))
 
@@ -236,7 +236,7 @@ def _message(message: core.Message) -> plan.Struct:
 def _command(command: core.Command) -> plan.Command:
     name = command_class(command.name)
     head = (plan.Field("idempotency_key", "str"), plan.Field("ticket", "int"))
-    doc = docstring(command.doc) if command.doc else None
+    doc = doc_of(command.doc)
     outcomes = tuple(
         plan.Struct(
             outcome_class(command.name, each.name),

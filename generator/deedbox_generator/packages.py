@@ -13,7 +13,7 @@ from . import plan
 from .annotations import annotation, is_ranged
 from .expressions import variant_name
 from .machines import machine
-from .quoting import docstring
+from .quoting import doc_of
 
 
 def package(module: core.Module, spec_hash: str, *, nested: bool) -> plan.Package:
@@ -21,7 +21,7 @@ def package(module: core.Module, spec_hash: str, *, nested: bool) -> plan.Packag
     aliases: list[plan.Alias] = []
     records: list[plan.Struct | plan.Choice | plan.Alias] = []
     for each in module.types:
-        doc = docstring(each.doc) if each.doc else None
+        doc = doc_of(each.doc)
         match each.type:
             case Declared():
                 aliases.append(_alias(each.type, doc))

@@ -37,6 +37,11 @@ def docstring(text: str) -> str:
     return f'"""{clean}"""'
 
 
+def doc_of(text: str | None) -> str | None:
+    """The docstring of something documented; blank documentation is none."""
+    return docstring(text) if text and text.strip() else None
+
+
 def comment(text: str) -> str:
     """The text for behind a `#`: one line, whatever it was."""
     return text if text.isprintable() else literal(text)

@@ -16,11 +16,16 @@ from deedbox_generator.emit import emit
 _numbers = count()
 
 
-def files_of(text: str, path: str = "specs/made.deed") -> dict[str, str]:
+def files(text: str, path: str = "specs/made.deed") -> dict[str, str]:
     """What a spec without problems becomes."""
     program = compile({path: text})
     assert [each.message for each in program.problems if each.code < "DEED406"] == []
     return emit(program.modules, program.texts).get(path, {})
+
+
+@pytest.fixture(scope="session")
+def files_of() -> Callable[[str], dict[str, str]]:
+    return files
 
 
 @pytest.fixture
@@ -28,12 +33,12 @@ def made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[[str, str], ModuleType]]:
     """The module of a machine, from its spec and its name."""
-    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     before = set(sys.modules)
 
     def make(text: str, module: str) -> ModuleType:
         package = f"made_{next(_numbers)}"
-        for path, content in files_of(text, f"specs/{package}.deed").items():
+        for path, content in files(text, f"specs/{package}.deed").items():
             file = tmp_path / path
             file.parent.mkdir(exist_ok=True)
             file.write_text(content, "utf-8")

@@ -179,7 +179,7 @@ COMPOSITE = """module made.here
 machine Pair version 1 {
   key left: text, right: int
   final Over
-  command note(left: text) 
+  command note(left: text)
   start { do note(left) do note("again") goto Over }
 }
 """
