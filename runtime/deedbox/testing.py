@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from .codec import Codec, text
 from .machine import Refused
 from .operations import (
+    AnyOperation,
     Everything,
     History,
     InstanceRow,
@@ -279,25 +280,65 @@ def fold(codec: Codec, journal: list[JournalRow]) -> str | None:
     return None if state is None else text(state)
 
 
+class Fault(Struct):
+    """What goes wrong at an operation: `problem` is raised, after `instead` was done."""
+
+    problem: Exception
+    instead: AnyOperation | None = None
+
+
+Faults: TypeAlias = Callable[[AnyOperation], "Fault | None"]
+
+
+def tampered(program: Program[T], faults: Faults) -> Program[T]:
+    """The same program over a store in which things go wrong."""
+    try:
+        operation = next(program)
+        while True:
+            fault = faults(operation)
+            try:
+                if fault is None:
+                    answer = yield operation
+                else:
+                    if fault.instead is not None:
+                        yield fault.instead
+                    raise fault.problem
+            except Exception as problem:
+                operation = program.throw(problem)
+            else:
+                operation = program.send(answer)
+    except StopIteration as end:
+        return cast("T", end.value)
+
+
 class Watched:
-    """A store that checks the laws after each transaction of a writer."""
+    """A store that checks the laws after each turn of a writer.
+
+    `faults`, when it is set, decides what goes wrong; `seen` are all operations of
+    the writer, in their order.
+    """
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.broken: list[str] = []
-        self.transactions = 0
+        self.seen: list[AnyOperation] = []
+        self.faults: Faults | None = None
         self._laws: Laws | None = None
 
     def watch(self, laws: Laws) -> None:
         self._laws = laws
 
+    def _see(self, operation: AnyOperation) -> Fault | None:
+        self.seen.append(operation)
+        return None if self.faults is None else self.faults(operation)
+
     def register(self, machines: Iterable[AnyMachine]) -> None:
         self.store.register(machines)
 
     def run(self, program: Program[T]) -> T:
-        result = self.store.run(program)
-        self.transactions += 1
-        if self._laws is not None:
+        seen = len(self.seen)
+        result = self.store.run(tampered(program, self._see))
+        if self._laws is not None and len(self.seen) > seen:
             self.broken.extend(self._laws.broken(self.store))
         return result
 

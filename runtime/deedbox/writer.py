@@ -236,7 +236,7 @@ class Writer:
             self._look = True
         if self._foreign_lease is not None and self._foreign_lease <= now:
             self._reap = True
-        if self._look:
+        if self._look or self._reap:
             desk.backlog.update(desk.room)
             for waiting in self._watches.values():
                 batch.watches.extend(waiting)
@@ -292,7 +292,14 @@ class Writer:
                 waits.append(max(self._renewed + third - self.clock.monotonic(), 0))
             if self._peers:
                 waits.append(POLL)
-        return max(min(waits), self._pause) if waits else None
+        return max(min(waits), self._pause_within_lease()) if waits else None
+
+    def _pause_within_lease(self) -> int:
+        """The pause after failures, but not past the moment at which the lease ends."""
+        if self._pause and self.desk.held:
+            over = self._renewed + self.desk.rules.lease - self.clock.monotonic()
+            return min(self._pause, max(over, FLOOR))
+        return self._pause
 
     def _back_off(self) -> int:
         self._pause = min(max(self._pause * 2, FLOOR), CEILING)
@@ -307,8 +314,9 @@ class Writer:
             problem = yield from self._attempt(batch)
         if problem is None:
             return
+        if self._pause == 0:
+            log.warning("a batch failed twice, its items are tried alone: %s", problem)
         self._back_off()
-        log.warning("a batch failed twice, its items are tried alone: %s", problem)
         apart = Batch(
             marks=batch.marks, due=batch.due, look=batch.look, reap=batch.reap
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import threading
+from itertools import pairwise
 
 import pytest
 from deedbox import (
@@ -95,7 +96,7 @@ async def test_r6_a_raising_handler_gets_the_same_command_again(place: Place) ->
         await worker.start(job.Start(job="a"))
         await elapse(place.clock, 20_000, worker)
         (owed,) = (await worker.get(job.machine, "a")).owed  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
-    assert [b - a for a, b in zip(times, times[1:], strict=False)] == [
+    assert [b - a for a, b in pairwise(times)] == [
         1_000,
         2_000,
         4_000,

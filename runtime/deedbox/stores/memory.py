@@ -367,26 +367,31 @@ class MemoryStore:
                 raise Conflict
             self.outbox.put(row[:3], row)
 
-    def _waits(self, row: OutboxRow) -> bool:
-        """Whether nobody holds the row, and it may be handed out when its time comes."""
-        if row[5] is not None or row[9] is not None or row[8]:
-            return False
-        return not any(
-            other[:2] == row[:2] and other[3] == row[3] and other[2] < row[2]
-            for other in self.outbox.rows.values()
-        )
+    def _waiting(self) -> list[OutboxRow]:
+        """Rows that nobody holds, and that may be handed out when their time comes."""
+        oldest: dict[tuple[str, str, str], int] = {}
+        for machine, id, ticket, command, *_ in self.outbox.rows.values():
+            name = machine, id, command
+            oldest[name] = min(oldest.get(name, ticket), ticket)
+        return [
+            row
+            for row in self.outbox.rows.values()
+            if row[5] is None
+            and row[9] is None
+            and not row[8]
+            and oldest[row[0], row[1], row[3]] == row[2]
+        ]
 
     def _claim(self, claim: Claim) -> list[OutboxRow]:
         got: list[OutboxRow] = []
         for machine, command, version, limit in claim.wants:
             due = [
                 (row[6] or 0, row[:3], row)
-                for row in self.outbox.rows.values()
+                for row in self._waiting()
                 if (row[0], row[3]) == (machine, command)
                 and row[11] <= version
                 and row[6] is not None
                 and row[6] <= claim.now
-                and self._waits(row)
             ]
             for _, _, row in sorted(due)[:limit]:
                 got.append(
@@ -488,14 +493,13 @@ class MemoryStore:
             if soonest:
                 wakes[machine] = min(soonest)
         known = dict(look.machines)
-        waiting = [
+        later = [
             row[6]
-            for row in self.outbox.rows.values()
+            for row in self._waiting()
             if row[6] is not None
+            and row[6] > look.now
             and row[11] <= known.get(row[0], -1)
-            and self._waits(row)
         ]
-        later = [at for at in waiting if at > look.now]
         leases = [
             session.lease_until
             for epoch, session in self.sessions.rows.items()

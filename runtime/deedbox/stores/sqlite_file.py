@@ -126,7 +126,12 @@ class Locks:
         fcntl.flock(self._write, fcntl.LOCK_UN)
 
     def hold(self, epoch: int) -> None:
-        """Show, for as long as this process lives, that the session does."""
+        """Show, for as long as this process lives, that the session does.
+
+        An epoch whose transaction was rolled back is given again.
+        """
+        if epoch in self._sessions:
+            os.close(self._sessions.pop(epoch))
         self._sessions[epoch] = self._open(str(epoch))
         fcntl.flock(self._sessions[epoch], fcntl.LOCK_EX | fcntl.LOCK_NB)
 
