@@ -86,7 +86,7 @@ def _numbers(
     steps = _waits(first, factor, most)
     count = LONGEST_TABLE + 1 if attempts is None else attempts - 1
     delays = list(islice(steps, min(count, LONGEST_TABLE + 1)))
-    if len(delays) > LONGEST_TABLE:
+    if max(len(delays), count if attempts is not None else 0) > LONGEST_TABLE:
         word = "factor" if attempts is None else "attempts"
         text = f"the table of waits would be longer than {LONGEST_TABLE:_}"
         return None, [_problem(items[word], text)]
