@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from . import core
-from .intervals import Facts, Subject, interval
+from .intervals import Facts, Subject, interval, learn
 from .names import Scope
 from .problems import Problem
 from .source import Span
@@ -94,15 +94,16 @@ def coerce(
     """`value` as a `wanted`; `why` ends the sentence "expected T …"."""
     if mentions_error(wanted) or is_error(value):
         return value
-    if isinstance(value, core.Conditional):
-        return replace(
-            value,
-            yes=coerce(value.yes, wanted, place, facts, why),
-            no=coerce(value.no, wanted, place, facts, why),
-            type=wanted,
-        )
     if value.type == wanted:
         return value
+    if isinstance(value, core.Conditional):
+        when, unless = learn(facts, value.test, True), learn(facts, value.test, False)
+        return replace(
+            value,
+            yes=coerce(value.yes, wanted, place, when, why),
+            no=coerce(value.no, wanted, place, unless, why),
+            type=wanted,
+        )
     match wanted, value.type:
         case Maybe(), NoneType():
             return core.Constant(None, wanted, value.span)
