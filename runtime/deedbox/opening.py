@@ -69,6 +69,7 @@ def _store(url: str, clock: Clock) -> tuple[Store, bool]:
     synchronous = options.get("synchronous", "FULL").upper()
     if synchronous not in {"FULL", "NORMAL"}:
         raise StoreRefused(f"{url!r}: synchronous is FULL or NORMAL")
+    peers = _flag(url, options, "peers", True)
     store = SqliteStore(
         Path(unquote(parts.path[1:])),
         clock,
@@ -76,7 +77,7 @@ def _store(url: str, clock: Clock) -> tuple[Store, bool]:
         network=_flag(url, options, "allow_network_fs", False),
         synchronous=synchronous,
     )
-    return store, _flag(url, options, "peers", True)
+    return store, peers
 
 
 def _flag(url: str, options: dict[str, str], name: str, default: bool) -> bool:

@@ -1,0 +1,146 @@
+"""Rows that cannot be used: set aside with the reason, and never written over."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import deedbox
+import pytest
+from deedbox import InstanceParked, NewerVersion, Worker
+from deedbox.box import Box
+from deedbox.testing import FakeClock, elapse, settle
+from hands import Hands
+from jobs import job
+
+
+class Shelf:
+    """A SQLite store of three jobs, and a connection that spoils it."""
+
+    def __init__(self, path: Path) -> None:
+        self.clock = FakeClock()
+        self.url = f"sqlite:///{path}?peers=false"
+        with self.open() as box:
+            box.start_many(job.Start(job=id) for id in ("a", "b", "c"))
+        self.raw = sqlite3.connect(path, isolation_level=None)
+
+    def open(self) -> Box:
+        return deedbox.open(self.url, [job.machine], clock=self.clock)
+
+    def row(self, table: str, id: str) -> tuple[object, ...]:
+        statements = {
+            "job": "select * from deedbox_job where id = ?",
+            "outbox": "select * from deedbox_outbox where id = ?",
+        }
+        found: tuple[object, ...] = self.raw.execute(
+            statements[table], (id,)
+        ).fetchone()
+        return found
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    made = Shelf(tmp_path / "jobs.db")
+    yield made
+    made.raw.close()
+
+
+BROKEN = [
+    ("{", "truncated"),
+    ('{"type":"Working","job":"a"}', "missing required field"),
+    ('{"type":"Elsewhere"}', "Invalid value"),
+    ("[]", "Expected `object`"),
+    ('{"type":"Failed","job":"a","size":1,"born":1,"issued":1,"error":"x"}', "column"),
+]
+
+
+@pytest.mark.parametrize(("doc", "reason"), BROKEN)
+async def test_r11_a_row_that_cannot_be_read_is_parked(
+    shelf: Shelf, doc: str, reason: str
+) -> None:
+    """R11: with its reason, its document as it was; the others go on."""
+    shelf.raw.execute("update deedbox_job set doc = ? where id = 'a'", (doc,))
+    hands = Hands()
+    with shelf.open() as box:
+        async with Worker(box, {job.machine: hands}) as worker:
+            with pytest.raises(InstanceParked, match=reason):
+                await worker.send(job.machine, "a", job.Note(text="n"))
+            await elapse(shelf.clock, 60_000, worker)
+        parked = {one.id: one.parked for one in box.list(job.machine)}
+        assert [one.phase for one in box.list(job.machine)][1:] == ["Done", "Done"]
+        with pytest.raises(InstanceParked):
+            box.get(job.machine, "a")
+    assert parked["b"] is None
+    assert reason in str(parked["a"])
+    assert shelf.row("job", "a")[8] == doc
+    assert shelf.row("outbox", "a")[9] is not None
+
+
+async def test_r11_a_parked_row_is_used_again_when_it_was_mended(shelf: Shelf) -> None:
+    good = shelf.row("job", "a")[8]
+    shelf.raw.execute("update deedbox_job set doc = '{' where id = 'a'")
+    hands = Hands()
+    with shelf.open() as box:
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+            shelf.raw.execute("update deedbox_job set doc = ? where id = 'a'", (good,))
+            assert await asyncio.to_thread(box.redrive, job.machine, "a") == 2
+            await settle(worker)
+        assert {one.phase for one in box.list(job.machine)} == {"Done"}
+
+
+async def test_r11_a_deadline_finds_a_row_that_cannot_be_read(shelf: Shelf) -> None:
+    shelf.raw.execute("update deedbox_job set doc = '{' where id = 'a'")
+    with shelf.open() as box:
+        async with Worker(box, {job.machine: Hands()}, only=["Job.notify"]) as worker:
+            await elapse(shelf.clock, 30_000, worker)
+        parked = {one.id: one.parked for one in box.list(job.machine)}
+    assert parked["a"] is not None
+    assert parked["b"] is None
+
+
+async def test_a_command_that_cannot_be_read_is_parked(shelf: Shelf) -> None:
+    shelf.raw.execute("update deedbox_outbox set doc = '{}' where id = 'a'")
+    hands = Hands()
+    with shelf.open() as box:
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+        instance = box.get(job.machine, "a")
+    assert instance is not None
+    assert "does not decode" in str(instance.owed[0].parked)
+    assert {cmd.job for cmd in hands.ran} == {"b", "c"}
+    assert shelf.row("outbox", "a")[12] == "{}"
+
+
+async def test_r12_a_newer_row_is_refused_and_untouched(shelf: Shelf) -> None:
+    """R12: neither messages, deadlines nor its commands are ours."""
+    for statement in (
+        "update deedbox_job set version = 3, doc = '{\"new\":1}' where id = 'a'",
+        "update deedbox_outbox set version = 3, doc = '{\"new\":1}' where id = 'a'",
+    ):
+        shelf.raw.execute(statement)
+    before = shelf.row("job", "a"), shelf.row("outbox", "a")
+    hands = Hands()
+    with shelf.open() as box:
+        async with Worker(box, {job.machine: hands}) as worker:
+            with pytest.raises(NewerVersion, match="version 3"):
+                await worker.send(job.machine, "a", job.Stop())
+            await elapse(shelf.clock, 3_600_000, worker)
+        with pytest.raises(NewerVersion):
+            box.get(job.machine, "a")
+    assert (shelf.row("job", "a"), shelf.row("outbox", "a")) == before
+    assert len(hands.ran) == 2
+
+
+async def test_r12_an_older_row_is_stored_anew_at_its_next_step(shelf: Shelf) -> None:
+    """R12: with a base in the journal, from which it is folded."""
+    shelf.raw.execute("update deedbox_job set version = 1 where id = 'a'")
+    with shelf.open() as box:
+        assert box.send(job.machine, "a", job.Note(text="n")).rev == 2
+    assert shelf.row("job", "a")[5] == 2
+    kinds = shelf.raw.execute(
+        "select rev, kind from deedbox_journal where id = 'a' order by rev, kind"
+    ).fetchall()
+    assert kinds == [(1, "step"), (2, "base"), (2, "step")]
