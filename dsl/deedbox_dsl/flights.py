@@ -54,7 +54,8 @@ def flights(machine: core.Machine) -> list[Problem]:
                 "is the answer that it awaits"
             )
             problems.append(Problem("DEED452", clause.span, text))
-    problems += _never_asked(machine, {*asked, *repeated})
+    if not problems:
+        problems += _never_asked(machine, {*asked, *repeated})
     problems += _unrepeatable(machine, context)
     return problems
 

@@ -103,15 +103,7 @@ def learn(facts: Facts, test: core.Expr, truth: bool) -> Facts:
         case core.Binary():
             return _compare(facts, test, truth)
         case core.PhaseIs(subject=subject, states=states):
-            if not truth:
-                return facts
-            known = facts.phases.get(subject)
-            found = frozenset(states) if known is None else known & frozenset(states)
-            return replace(
-                facts,
-                phases={**facts.phases, subject: found},
-                impossible=facts.impossible or not found,
-            )
+            return _phase(facts, subject, frozenset(states), truth)
         case core.VariantIs(target=target, variants=variants):
             return _variant(facts, target, frozenset(variants), truth)
         case core.Over(function="any", source=source, item=item, body=body) if truth:
@@ -173,6 +165,18 @@ def join(one: Facts, other: Facts) -> Facts:
         },
         some=one.some & other.some,
         lets=one.lets,
+    )
+
+
+def _phase(facts: Facts, subject: Subject, named: frozenset[str], truth: bool) -> Facts:
+    known = facts.phases.get(subject)
+    if known is None and not truth:
+        return facts
+    found = named if known is None else known & named if truth else known - named
+    return replace(
+        facts,
+        phases={**facts.phases, subject: found},
+        impossible=facts.impossible or not found,
     )
 
 
