@@ -1,7 +1,8 @@
 """What is reached from `start`, and from where an end is reached.
 
 Two searches of the graph of states, forward from the start and backward from the
-finals; guards are taken to be possible.  A property whose premise speaks only of
+finals; guards are taken to be possible.  A state that awaits what nobody asks for
+is no news here: `flights` says why nothing leads there.  A property whose premise speaks only of
 states that are never reached holds for no reason.
 """
 
@@ -45,8 +46,15 @@ def _closure(roots: Iterable[str], ways: Mapping[str, set[str]]) -> set[str]:
 
 
 def _unreached(machine: core.Machine, reached: set[str]) -> Iterator[Problem]:
+    asked = {
+        issue.command
+        for body in (machine.start, *(clause.body for clause in machine.clauses))
+        for issue in (body.issues if body is not None else ())
+        if isinstance(issue, core.Do | core.Repeat)
+    }
     for state in machine.states:
-        if state.name not in reached:
+        never_asked = state.awaits is not None and state.awaits not in asked
+        if state.name not in reached and not never_asked:
             yield Problem("DEED405", state.span, f"nothing leads to `{state.name}`")
 
 
