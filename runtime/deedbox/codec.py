@@ -8,7 +8,6 @@ more than 1 MiB `DocumentTooLarge`, here and nowhere later.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from typing import Any, Final, Union, cast
 
@@ -25,7 +24,8 @@ from .step import AnyMachine
 LARGEST: Final = 1 << 20
 LONGEST_ID: Final = 512
 _encode = Encoder(order="deterministic").encode
-_suspect: Final = re.compile(rb"\\u0000|[0-9]{19}").search
+_ZEROS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
+_LONG: Final = b"0" * 19
 
 
 def _leaves(value: object) -> Iterator[object]:
@@ -59,9 +59,15 @@ def text(value: object) -> str:
         raise WrongType(f"{type(value).__name__}: {problem}") from problem
     if len(document) > LARGEST:
         raise DocumentTooLarge(f"this {type(value).__name__} has {len(document)} bytes")
-    if _suspect(document) is not None:
+    # A regular expression for the same two questions costs six times as much.
+    if _LONG in document.translate(_ZEROS) or b"\\u0000" in document:
         _check(document)
     return document.decode()
+
+
+def plain(message: Struct) -> str:
+    """The document of a message that was validated before it was stamped."""
+    return _encode(message).decode()
 
 
 def digest(kind: type[Struct], document: str) -> str:

@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct, field
 
 from . import failpoints
-from .codec import Codec, answered, stamped, text
+from .codec import Codec, answered, plain, stamped, text
 from .errors import (
     InstanceParked,
     MessageIdReused,
@@ -568,7 +568,7 @@ class Work:
         result: Step[Struct, Struct] | Refused = step(machine, one.state, message)
         if isinstance(result, Refused) or not result.changed:
             return result
-        doc, said = text(result.state), text(message)
+        doc, said = text(result.state), plain(message)
         owed = [
             (codec.command_types[type(command)], command, text(command))
             for command in result.owed

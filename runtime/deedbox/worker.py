@@ -100,7 +100,6 @@ class Worker:
         self._answers: deque[tuple[asyncio.Future[object], object]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
-        self._nudged = False
 
     # -- opening and stopping
 
@@ -233,13 +232,8 @@ class Worker:
         return self._loop
 
     def _reply(self, future: asyncio.Future[object]) -> Callable[[object], None]:
-        """An answer from the writer's thread; the loop is told once for many."""
-
-        def reply(value: object) -> None:
-            self._answers.append((future, value))
-            self._nudge()
-
-        return reply
+        """An answer from the writer's thread, which tells the loop at its turn's end."""
+        return lambda value: self._answers.append((future, value))
 
     # -- from the writer's thread, and back on the loop
 
@@ -247,18 +241,16 @@ class Worker:
         """What a commit brought; called by the writer."""
         if started or ended:
             self._arrived.append((started, ended))
-            self._nudge()
 
-    def _nudge(self) -> None:
-        if not self._nudged and self._loop is not None:
-            self._nudged = True
+    def flush(self) -> None:
+        """Tell the loop, once for all that has arrived; called by the writer."""
+        if (self._arrived or self._answers) and self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._receive)
             except RuntimeError:
                 log.debug("the event loop is closed")
 
     def _receive(self) -> None:
-        self._nudged = False
         answers, arrived = self._answers, self._arrived
         while answers:
             _settle(*answers.popleft())

@@ -67,9 +67,13 @@ log = logging.getLogger("deedbox")
 
 
 class Dispatcher(Protocol):
-    """Who runs handlers; called on the writer's thread, after a commit."""
+    """Who runs handlers; called on the writer's thread, after a commit.
+
+    `flush` ends a turn: all that was delivered and answered in it may go on its way.
+    """
 
     def deliver(self, started: list[Held], ended: Iterable[Key]) -> None: ...
+    def flush(self) -> None: ...
 
 
 class Serve(Struct):
@@ -176,7 +180,7 @@ class Writer:
 
     def turn(self) -> Program[int | None]:
         """Do what waits; in how many milliseconds there is more, None = when told."""
-        control = self._control()
+        control, dispatcher = self._control(), self._dispatcher
         if isinstance(control, Stop):
             yield from self._stop(control)
         batch = self._gather()
@@ -184,6 +188,8 @@ class Writer:
             if batch.answers:
                 failpoints.hit("answer_before_save")
             yield from self._do(batch)
+        if dispatcher is not None:
+            dispatcher.flush()
         return self._until_next()
 
     def _control(self) -> Control | None:
