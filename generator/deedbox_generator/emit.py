@@ -48,6 +48,7 @@ _INSTALLED: Final[Mapping[str, str]] = {
     "Duration": "deedbox",
     "Instant": "deedbox",
     "Machine": "deedbox",
+    "Older": "deedbox",
     "Refused": "deedbox",
     "SqliteTable": "deedbox",
     "Transition": "deedbox",
@@ -64,6 +65,7 @@ _SECTIONS: Final = (
     "handlers",
     "reducer",
     "wake",
+    "migrate",
     "transitions",
     "descriptor",
 )
@@ -105,6 +107,8 @@ def _files(package_: plan.Package) -> dict[str, str]:
         spec_hash=package_.spec_hash,
     )
     bodies: dict[str, tuple[str, str]] = {}
+    origins = _names(package_, ".types") | {e.name: e.module for e in package_.imports}
+    of_module: dict[str, Mapping[str, str]] = {}
     if package_.aliases or package_.records:
         doc = docstring(f"The types of `{package_.module}`.")
         bodies["types"] = doc, _render("types.j2", package=package_)
@@ -114,6 +118,10 @@ def _files(package_: plan.Package) -> dict[str, str]:
             for each in _SECTIONS
         )
         bodies[machine.module] = machine.doc, body
+        of_module[machine.module] = origins | {e.module: "." for e in machine.older}
+        for older in machine.older:
+            bodies[older.module] = older.doc, _render("older.j2", package=older)
+            of_module[older.module] = _origins_of(older, origins)
         doc = docstring(
             f"Where SQLite keeps `{machine.name}`: table, view, statements."
         )
@@ -121,11 +129,10 @@ def _files(package_: plan.Package) -> dict[str, str]:
             doc,
             _render("sqlite.j2", table=machine.table),
         )
-    origins = _own_types(package_) | {(e.name): e.module for e in package_.imports}
     written = {
         f"{package_.name}/{name}.py": formatted(
             f"{head}{doc}\n\nfrom __future__ import annotations\n\n"
-            f"{_imports(body, name, origins)}\n\n{body}"
+            f"{_imports(body, name, of_module.get(name, origins))}\n\n{body}"
         )
         for name, (doc, body) in bodies.items()
     }
@@ -137,13 +144,22 @@ def _files(package_: plan.Package) -> dict[str, str]:
     return {f"{package_.name}/__init__.py": formatted(head + init), **written}
 
 
-def _own_types(package_: plan.Package) -> dict[str, str]:
-    names = [each.name for each in package_.aliases]
-    for each in package_.records:
+def _names(declaring: plan.Package | plan.Older, module: str) -> dict[str, str]:
+    """The names of the types that it declares, all in this module."""
+    names = [each.name for each in declaring.aliases]
+    for each in declaring.records:
         names.append(each.name)
         if isinstance(each, plan.Choice):
             names += [variant.name for variant in each.variants]
-    return dict.fromkeys(names, ".types")
+    return dict.fromkeys(names, module)
+
+
+def _origins_of(older: plan.Older, origins: Mapping[str, str]) -> dict[str, str]:
+    """Where a released version's module finds its types: here, in a later one, in `types`."""
+    own = _names(older, "")
+    later = {each.name: each.module for each in older.imports}
+    kept = {name: module for name, module in origins.items() if name not in own}
+    return kept | later
 
 
 def _imports(body: str, name: str, origins: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from . import plan
 from .annotations import annotation
 from .arrivals import Shape, Use, Way, beginning, key_prefix, shape, way
 from .expressions import Place, number
+from .migrations import older
 from .naming import Functions, Names, command_class, functions, outcome_class
 from .quoting import comment, doc_of, docstring
 from .reducers import (
@@ -28,7 +29,10 @@ MANY = 32
 """More states than this are looked up in tables: a `match` would try them one by one."""
 
 
-def machine(core_machine: core.Machine) -> plan.Machine:
+def machine(
+    core_machine: core.Machine, available: frozenset[core.TypeDeclaration]
+) -> plan.Machine:
+    """`available`: the types that the machine's package declares or imports."""
     names = Names()
     own = functions(core_machine, names)
     place = _place(core_machine, own)
@@ -89,6 +93,7 @@ def machine(core_machine: core.Machine) -> plan.Machine:
         resting=tuple(e.name for e in core_machine.states if e.awaits is None),
         transitions=_transitions(core_machine),
         table=table(core_machine),
+        older=older(core_machine, available, place),
         large=large,
     )
 

@@ -156,10 +156,39 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
+    """`migrates`: a version before this one may have made the table."""
+
     name: str
     view: str
     phases: tuple[str, ...]
     columns: tuple[Column, ...]
+    migrates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Older:
+    """A released version: the module of its structs, and the way to the version `target`.
+
+    `cases` are those of its states, `calls` those of the commands that it may still
+    owe, whose names are `methods`.
+    """
+
+    version: int
+    module: str
+    doc: str
+    imports: tuple[Import, ...]
+    aliases: tuple[Alias, ...]
+    records: tuple[Struct | Choice, ...]
+    states: tuple[Struct, ...]
+    commands: tuple[Struct, ...]
+    function: str
+    command_function: str
+    target: int
+    state_type: str
+    command_type: str
+    cases: tuple[Case, ...]
+    calls: tuple[Case, ...]
+    methods: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +218,7 @@ class Machine:
     resting: tuple[str, ...]
     transitions: tuple[Transition, ...]
     table: Table
+    older: tuple[Older, ...]
     large: bool
 
     @property

@@ -20,9 +20,19 @@ def table(machine: core.Machine) -> plan.Table:
     return plan.Table(
         name=f"deedbox_{name}",
         view=name,
-        phases=tuple(each.name for each in machine.states),
+        phases=_phases(machine),
         columns=_columns(machine),
+        migrates=bool(machine.migrations),
     )
+
+
+def _phases(machine: core.Machine) -> tuple[str, ...]:
+    """Those of released versions too: their rows stay until they are migrated."""
+    own = [each.name for each in machine.states]
+    older = [
+        each.name for migration in machine.migrations for each in migration.older.states
+    ]
+    return tuple(dict.fromkeys([*own, *older]))
 
 
 def _columns(machine: core.Machine) -> tuple[plan.Column, ...]:

@@ -49,6 +49,10 @@ class NewerVersion(SendError):
     """The stored row was written by a newer version of this machine."""
 
 
+class UnknownVersion(SendError):
+    """No release recorded what this version of the machine stored."""
+
+
 class MessageIdReused(SendError):
     """This message_id was already used for a message with other content."""
 

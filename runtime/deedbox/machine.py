@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -80,6 +80,8 @@ class SqliteTable:
     wake_at, parked, doc, in this order, wherever a row is read or written.
 
     `create`   table (strict, without rowid), partial index, view; each `if not exists`.
+    `rebuild`  the same for a table that an older version made, its rows kept; empty when
+               no version was released before this one
     `load`     ?1 a JSON array of ids -> COLUMNS, by id:
                `where id in (select value from json_each(?1)) order by id`
     `insert`   ?1..?9 COLUMNS
@@ -103,6 +105,24 @@ class SqliteTable:
     remove: str
     page: str
     soonest: str
+    rebuild: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Older:
+    """A released version of a machine, and the way from it to the next one.
+
+    `state` takes a state of this version and the time of the instance's last step; it
+    gives the state of the next version, and what that one asks for anew.  A ticket
+    that the new state has too stays owed; any other is withdrawn.  `command` brings an
+    owed command to the next version; `commands` are those it can, by name.
+    """
+
+    version: int
+    states: tuple[type[Struct], ...]
+    commands: tuple[tuple[str, type[Struct]], ...]
+    state: Callable[[Any, Instant], tuple[Struct, tuple[Struct, ...]]]
+    command: Callable[[Any], Struct] | None
 
 
 S = TypeVar("S", bound=Struct)
@@ -117,7 +137,8 @@ class Machine(Generic[S, B, M, O, C]):
     """The descriptor: states S, the start message B, messages M, outcomes O, commands C.
 
     `reduce` is pure and total.  `wake` gives the earliest stored deadline of a state;
-    `awaited` the ticket of the answer it waits for.
+    `awaited` the ticket of the answer it waits for.  `older` are the released versions
+    that rows may still have, each leading to the one behind it and the last to this.
     """
 
     name: str
@@ -135,3 +156,4 @@ class Machine(Generic[S, B, M, O, C]):
     awaited: Callable[[S], int | None]
     transitions: tuple[Transition, ...]
     sqlite: SqliteTable
+    older: tuple[Older, ...] = ()

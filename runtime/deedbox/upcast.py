@@ -1,0 +1,102 @@
+"""Rows of released versions: decoded as what they were, then brought to this version.
+
+A document goes from version to version by the functions that the machine brings
+with it; none of them sees a document of another version.  Pure: what follows for the
+store (a withdrawn ticket, commands that are owed anew) is returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Union
+
+from msgspec import Struct
+from msgspec.json import Decoder
+
+from .errors import UnknownVersion
+from .machine import Instant
+from .step import AnyMachine
+
+
+class Upcast(Struct, frozen=True):
+    """The state of this version; `phase` is the stored one, as its own version called it.
+
+    `withdrawn` is the ticket that the older state awaited and this one does not,
+    `owed` what it asks for anew.
+    """
+
+    state: Struct
+    phase: str
+    withdrawn: int | None
+    owed: tuple[Struct, ...]
+
+
+class Upcaster:
+    """The released versions of one machine, with the decoders of each."""
+
+    __slots__ = ("_commands", "_machine", "_states")
+
+    def __init__(self, machine: AnyMachine) -> None:
+        self._machine = machine
+        self._states: dict[int, Callable[[str], Struct]] = {
+            older.version: Decoder[Any](Union[older.states]).decode  # noqa: UP007
+            for older in machine.older
+        }
+        self._commands: dict[tuple[int, str], Callable[[str], Struct]] = {
+            (older.version, name): Decoder(struct).decode
+            for older in machine.older
+            for name, struct in older.commands
+        }
+
+    def state(self, version: int, document: str, at: int) -> Upcast:
+        """`at`: the time of the instance's last step.  Raises what its decoder raises."""
+        decode = self._states.get(version)
+        if decode is None:
+            raise UnknownVersion(f"{self._machine.name} {version}")
+        state = decode(document)
+        phase = str(state.__struct_config__.tag)
+        first = held = _ticket(state)
+        owed: dict[int, Struct] = {}
+        for older in self._machine.older:
+            if older.version < version:
+                continue
+            owed = {
+                ticket: self._next(older.command, command)
+                for ticket, command in owed.items()
+            }
+            state, asked = older.state(state, Instant(at))
+            now = _ticket(state)
+            if held is not None and held != now:
+                owed.pop(held, None)
+            owed |= {number(command): command for command in asked}
+            held = now
+        withdrawn = None if first == held else first
+        return Upcast(state, phase, withdrawn, tuple(owed.values()))
+
+    def command(self, version: int, name: str, document: str) -> Struct:
+        """An owed command of an older version; raises what its decoder raises."""
+        decode = self._commands.get((version, name))
+        if decode is None:
+            raise UnknownVersion(f"{self._machine.name} {version}, `{name}`")
+        command = decode(document)
+        for older in self._machine.older:
+            if older.version >= version:
+                command = self._next(older.command, command)
+        return command
+
+    def _next(self, way: Callable[[Any], Struct] | None, command: Struct) -> Struct:
+        if way is None:
+            raise UnknownVersion(f"{self._machine.name}: {type(command).__name__}")
+        return way(command)
+
+
+def _ticket(state: Struct) -> int | None:
+    """The ticket of the answer that a state of any version waits for."""
+    ticket: int | None = getattr(state, "ticket", None)
+    return ticket
+
+
+def number(command: Struct) -> int:
+    """The ticket of a command of any version."""
+    ticket: int = getattr(command, "ticket")  # noqa: B009 - a command has one
+    return ticket
