@@ -11,12 +11,16 @@ blank lines follow the sort of the items.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from .pretty import Cat, Doc, Hard, Trail, cat
 from .scan import Lexeme
 from .source import Span, Text
+
+_DOC: Final = re.compile(r"[ \t]*///(?!/)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class Written:
         if self.text is None:
             return False
         above = line - 1
-        while above > 0 and self.text.line_text(above).lstrip(" \t").startswith("///"):
+        while above > 0 and _DOC.match(self.text.line_text(above)):
             above -= 1
         return above > 0 and not self.text.line_text(above).strip(" \t")
 

@@ -49,7 +49,7 @@ class Scan:
 _LEXEME: Final = re.compile(
     r"""
       (?P<space>[ \t\n]+)
-    | (?P<doc>///[^\n]*)
+    | (?P<doc>///(?!/)[^\n]*)
     | (?P<comment>//[^\n]*)
     | (?P<text>"[^"\n]*"?)
     | (?P<number>[0-9][0-9_]*(?:\.[0-9]+)?(?:%|\w*))

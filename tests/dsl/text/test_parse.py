@@ -144,3 +144,11 @@ def test_every_line_ending_gives_the_same_tree_and_places(ending: str) -> None:
     assert problems == ()
     assert read == plain
     assert [d.span for d in read.declarations] == [d.span for d in plain.declarations]
+
+
+def test_a_line_of_slashes_documents_nothing() -> None:
+    (alias,) = module(
+        "//////////\n//// Ids\n/// Who it is.\ntype Id = text"
+    ).declarations
+    assert isinstance(alias, s.Alias)
+    assert alias.doc == "Who it is."

@@ -140,3 +140,9 @@ def test_a_byte_that_is_no_utf_8_is_shown_where_it_stands() -> None:
     assert isinstance(refused, Problem)
     assert "0xFC" in refused.message
     assert (refused.code, refused.span.line, refused.span.column) == ("DEED103", 2, 5)
+
+
+def test_four_slashes_are_a_comment_like_two() -> None:
+    scanned = scan(Text.of("a", "//// head ////\n/// doc\n////\n///"))
+    assert [each.text for each in scanned.comments] == ["//// head ////", "////"]
+    assert [each.text for each in scanned.lexemes] == ["/// doc", "///"]
