@@ -8,7 +8,7 @@ a keyword spelled like its name.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -120,8 +120,13 @@ _SLIPS: Final[dict[tuple[str, str], str]] = {
     ("=", "COLON"): "A field is given its value with `:`.",
     ("=", "COMPARE"): "Equality is written `==`.",
     ("==", "EQUAL"): "A name is given its value with one `=`.",
-    ("->", "FATARROW"): "What follows from an outcome stands after `=>`.",
-    ("=>", "ARROW"): "The outcomes of a command begin with `->`.",
+    ("->", "FATARROW"): "`->` says what may come of it, `=>` what to do then.",
+    ("=>", "ARROW"): "`->` says what may come of it, `=>` what to do then.",
+    ("=>", "WHEN"): "What happens stands in braces: `{ goto State }`.",
+    ("goto", "WHEN"): "What happens stands in braces: `{ goto State }`.",
+    ("(", "LBRACE"): "Fields stand in braces: `{ name: type }`.",
+    (",", "VBAR"): "Alternatives are separated by `|`.",
+    ("]", "NAME"): "A list is written with its item: `list[text]`.",
     ("{", "VERSION"): "Every kind states the version of its stored shape: `version 1`.",
     (":", "EQUAL"): "A type is declared with `=`.",
     ("do", "RBRACE"): "The exit comes last: write `do` above it.",
@@ -177,7 +182,7 @@ def unexpected(
     index = len(lexemes)
     if stop.position is not None:
         at = base + stop.position
-        index = bisect_left(lexemes, at, key=lambda each: each.start)
+        index = bisect_right(lexemes, at, key=lambda each: each.start) - 1
     expected = phrases_of(stop.expected, ends_with)
     before = lexemes[index - 1] if index > 0 else None
     if index < len(lexemes):
@@ -255,6 +260,10 @@ def _advice(here: Lexeme, expected: frozenset[str]) -> Iterator[str]:
     """What is known about a word or sign that people often write here."""
     slips = (_SLIPS.get((here.text, each)) for each in sorted(expected))
     yield from dict.fromkeys(slip for slip in slips if slip is not None)
+    if here.sort == "number" and "." in here.text:
+        yield "Numbers are whole; only the `factor` of a policy takes a fraction."
+    if expected == frozenset(("START",)):
+        yield "`on` stands here only in `on start again`; `wake on` takes a message."
     if here.text in _COMPARISONS and "AND" in expected:
         yield "Comparisons do not chain: write `a < b and b < c`."
     if here.text in _ACTIONS and "GOTO" in expected:
