@@ -18,6 +18,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
+from .batch import Batch, Desk, Redriven, Reply, Result, Tell
 from .clock import Clock
 from .codec import Codec, digest
 from .errors import (
@@ -32,7 +33,7 @@ from .machine import Instant, Machine
 from .operations import InstanceRow, Load, Now, OutboxRow, Page, Program, Store, ask
 from .operations import Owed as OwedRows
 from .operations import Transaction as StoreTransaction
-from .protocol import Batch, Desk, Redriven, Reply, Result, Tell, inside
+from .protocol import inside
 from .step import AnyMachine
 from .values import Instance, Listed, Owed, Receipt, Rules
 from .writer import Stop, Writer

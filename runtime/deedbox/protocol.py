@@ -14,12 +14,22 @@ from __future__ import annotations
 import traceback
 from collections import Counter
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from . import failpoints
+from .batch import (
+    Answer,
+    Answered,
+    Batch,
+    Desk,
+    Held,
+    Live,
+    Result,
+    Tell,
+)
 from .codec import Codec, answered, plain, stamped, text
 from .errors import (
     InstanceParked,
@@ -50,7 +60,6 @@ from .operations import (
     Mark,
     Name,
     OutboxRow,
-    Outlook,
     Owe,
     Owing,
     Park,
@@ -78,142 +87,6 @@ FIRINGS: Final = 64
 """So many deadlines of one instance fire in one batch; what is left waits for the next."""
 REDUCING: Final = 20
 """Milliseconds of reducing after which the rest of the messages wait a batch."""
-
-Answer: TypeAlias = Receipt | SendError | int
-Reply: TypeAlias = Callable[[object], None]
-
-
-class Tell(Struct):
-    """A message, or a start, from outside; already validated."""
-
-    codec: Codec
-    id: str
-    message: Struct
-    starts: bool
-    message_id: str | None
-    digest: str
-    reply: Reply
-
-
-class Answered(Struct):
-    """A handler answered; `outcome` is None for a command that has none."""
-
-    key: Key
-    outcome: Struct | None
-
-
-class Raised(Struct):
-    """A handler raised, ran over its limit, or cannot be called."""
-
-    key: Key
-    error: str
-    park: str | None = None
-
-
-class Redriven(Struct):
-    """A person lets go of what is parked of an instance."""
-
-    codec: Codec
-    id: str
-    reply: Reply
-
-
-class Watch(Struct):
-    """Somebody waits for an instance to be in one of these phases."""
-
-    codec: Codec
-    id: str
-    phases: frozenset[str]
-    reply: Reply
-
-
-Item: TypeAlias = Tell | Answered | Raised | Redriven | Watch
-
-
-class Held(Struct):
-    """An outbox row claimed by this process."""
-
-    key: Key
-    codec: Codec
-    type: CommandType
-    command: Struct
-    tries: int
-
-
-class Batch(Struct):
-    """What one transaction shall do."""
-
-    tells: list[Tell] = field(default_factory=list[Tell])
-    answers: list[Answered] = field(default_factory=list[Answered])
-    raised: list[Raised] = field(default_factory=list[Raised])
-    redriven: list[Redriven] = field(default_factory=list[Redriven])
-    watches: list[Watch] = field(default_factory=list[Watch])
-    marks: list[Key] = field(default_factory=list[Key])
-    due: list[Codec] = field(default_factory=list[Codec])
-    reap: bool = False
-    look: bool = False
-
-
-class Desk(Struct):
-    """What this process holds, as of its last commit.
-
-    `room`: the free places of each command that has a handler here.  `backlog`: the
-    commands of which unclaimed rows may be due.
-    """
-
-    codecs: dict[str, Codec]
-    rules: Rules
-    epoch: int = 0
-    batch: int = 0
-    held: dict[Key, Held] = field(default_factory=dict[Key, Held])
-    room: dict[Name, int] = field(default_factory=dict[Name, int])
-    backlog: set[Name] = field(default_factory=set[Name])
-
-
-class Live(Struct):
-    """An instance inside the transaction: as stored, then as reduced so far."""
-
-    codec: Codec
-    id: str
-    state: Struct | None = None
-    rev: int = 0
-    stored_rev: int = 0
-    at: int = 0
-    born: int = 0
-    version: int = 0
-    wake_at: int | None = None
-    doc: str = ""
-    dirty: bool = False
-    refusal: SendError | None = None
-
-    @property
-    def phase(self) -> str:
-        return "" if self.state is None else self.codec.phases[type(self.state)]
-
-    def receipt(self, answer: str) -> Receipt:
-        return Receipt(self.rev, self.phase, answer)  # type: ignore[arg-type]
-
-
-class Result(Struct):
-    """What follows from a committed batch."""
-
-    now: int
-    room: dict[Name, int]
-    backlog: set[Name]
-    replies: list[tuple[Reply, object]] = field(
-        default_factory=list[tuple[Reply, object]]
-    )
-    started: list[Held] = field(default_factory=list[Held])
-    marked: list[Key] = field(default_factory=list[Key])
-    ended: dict[Key, Held] = field(default_factory=dict[Key, Held])
-    deferred: list[Tell] = field(default_factory=list[Tell])
-    live: dict[Name, Live] = field(default_factory=dict[Name, Live])
-    wakes: dict[str, int] = field(default_factory=dict[str, int])
-    next_at: int | None = None
-    more_due: list[Codec] = field(default_factory=list[Codec])
-    outlook: Outlook | None = None
-    counts: Counter[str] = field(default_factory=Counter[str])
-    steps: int = 0
 
 
 class Fenced(Exception):

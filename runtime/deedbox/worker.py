@@ -19,12 +19,12 @@ from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct
 
+from .batch import Answered, Held, Raised, Tell, Watch
 from .box import WAITING, Box
 from .clock import Timer
 from .errors import MisplacedCall, MissingHandlers, UnknownMachine
 from .machine import Machine
 from .operations import Key, Name
-from .protocol import Answered, Held, Raised, Tell, Watch
 from .step import AnyMachine
 from .values import Instance, Receipt
 from .writer import Drain, Serve, Stop

@@ -21,6 +21,19 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from . import failpoints
+from .batch import (
+    Answered,
+    Batch,
+    Desk,
+    Held,
+    Item,
+    Raised,
+    Redriven,
+    Reply,
+    Result,
+    Tell,
+    Watch,
+)
 from .clock import Clock
 from .codec import Codec
 from .errors import DeedboxError, StoreClosed, StoreFailed
@@ -37,22 +50,7 @@ from .operations import (
     Store,
     ask,
 )
-from .protocol import (
-    Answered,
-    Batch,
-    Desk,
-    Fenced,
-    Held,
-    Item,
-    Poisoned,
-    Raised,
-    Redriven,
-    Reply,
-    Result,
-    Tell,
-    Watch,
-    transaction,
-)
+from .protocol import Fenced, Poisoned, transaction
 from .values import Rules
 
 LARGEST_BATCH: Final = 512

@@ -1,0 +1,156 @@
+"""What goes into a transaction, and what comes out of it.
+
+Items wait in the queue of a process and become a `Batch`; what the process holds is
+its `Desk`; what follows from a committed batch is a `Result`.  Plain data: the rules
+are the protocol's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TypeAlias
+
+from msgspec import Struct, field
+
+from .codec import Codec
+from .errors import SendError
+from .machine import CommandType
+from .operations import Key, Name, Outlook
+from .values import AnswerKind, Receipt, Rules
+
+Answer: TypeAlias = Receipt | SendError | int
+Reply: TypeAlias = Callable[[object], None]
+
+
+class Tell(Struct):
+    """A message, or a start, from outside; already validated."""
+
+    codec: Codec
+    id: str
+    message: Struct
+    starts: bool
+    message_id: str | None
+    digest: str
+    reply: Reply
+
+
+class Answered(Struct):
+    """A handler answered; `outcome` is None for a command that has none."""
+
+    key: Key
+    outcome: Struct | None
+
+
+class Raised(Struct):
+    """A handler raised, ran over its limit, or cannot be called."""
+
+    key: Key
+    error: str
+    park: str | None = None
+
+
+class Redriven(Struct):
+    """A person lets go of what is parked of an instance."""
+
+    codec: Codec
+    id: str
+    reply: Reply
+
+
+class Watch(Struct):
+    """Somebody waits for an instance to be in one of these phases."""
+
+    codec: Codec
+    id: str
+    phases: frozenset[str]
+    reply: Reply
+
+
+Item: TypeAlias = Tell | Answered | Raised | Redriven | Watch
+
+
+class Held(Struct):
+    """An outbox row claimed by this process."""
+
+    key: Key
+    codec: Codec
+    type: CommandType
+    command: Struct
+    tries: int
+
+
+class Batch(Struct):
+    """What one transaction shall do."""
+
+    tells: list[Tell] = field(default_factory=list[Tell])
+    answers: list[Answered] = field(default_factory=list[Answered])
+    raised: list[Raised] = field(default_factory=list[Raised])
+    redriven: list[Redriven] = field(default_factory=list[Redriven])
+    watches: list[Watch] = field(default_factory=list[Watch])
+    marks: list[Key] = field(default_factory=list[Key])
+    due: list[Codec] = field(default_factory=list[Codec])
+    reap: bool = False
+    look: bool = False
+
+
+class Desk(Struct):
+    """What this process holds, as of its last commit.
+
+    `room`: the free places of each command that has a handler here.  `backlog`: the
+    commands of which unclaimed rows may be due.
+    """
+
+    codecs: dict[str, Codec]
+    rules: Rules
+    epoch: int = 0
+    batch: int = 0
+    held: dict[Key, Held] = field(default_factory=dict[Key, Held])
+    room: dict[Name, int] = field(default_factory=dict[Name, int])
+    backlog: set[Name] = field(default_factory=set[Name])
+
+
+class Live(Struct):
+    """An instance inside the transaction: as stored, then as reduced so far."""
+
+    codec: Codec
+    id: str
+    state: Struct | None = None
+    rev: int = 0
+    stored_rev: int = 0
+    at: int = 0
+    born: int = 0
+    version: int = 0
+    wake_at: int | None = None
+    doc: str = ""
+    dirty: bool = False
+    refusal: SendError | None = None
+
+    @property
+    def phase(self) -> str:
+        return "" if self.state is None else self.codec.phases[type(self.state)]
+
+    def receipt(self, answer: AnswerKind) -> Receipt:
+        return Receipt(self.rev, self.phase, answer)
+
+
+class Result(Struct):
+    """What follows from a committed batch."""
+
+    now: int
+    room: dict[Name, int]
+    backlog: set[Name]
+    replies: list[tuple[Reply, object]] = field(
+        default_factory=list[tuple[Reply, object]]
+    )
+    started: list[Held] = field(default_factory=list[Held])
+    marked: list[Key] = field(default_factory=list[Key])
+    ended: dict[Key, Held] = field(default_factory=dict[Key, Held])
+    deferred: list[Tell] = field(default_factory=list[Tell])
+    live: dict[Name, Live] = field(default_factory=dict[Name, Live])
+    wakes: dict[str, int] = field(default_factory=dict[str, int])
+    next_at: int | None = None
+    more_due: list[Codec] = field(default_factory=list[Codec])
+    outlook: Outlook | None = None
+    counts: Counter[str] = field(default_factory=Counter[str])
+    steps: int = 0
