@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from . import core
 from .problems import Label, Problem
-from .reserved import BUILTIN_TYPES, GENERATED_CLASSES
+from .reserved import BUILTIN_TYPES, GENERATED_CLASSES, why_no_class
 from .source import Span
 from .spelling import pascal, snake
 from .types import ChoiceType, Declared, ListOf, Maybe, RecordType, Type
@@ -46,10 +46,13 @@ def collisions(machines: Mapping[str, tuple[core.Machine, ...]]) -> list[Problem
 
 
 def _classes(machine: core.Machine) -> Iterator[_Derived]:
+    """The classes of its module; a declared name that is reserved is reported as such."""
     for state in machine.states:
-        yield state.name, f"the state `{state.name}`", state.span
+        if why_no_class(state.name) is None:
+            yield state.name, f"the state `{state.name}`", state.span
     for message in machine.messages:
-        yield message.name, f"the message `{message.name}`", message.span
+        if why_no_class(message.name) is None:
+            yield message.name, f"the message `{message.name}`", message.span
     for command in machine.commands:
         name = pascal(command.name)
         yield name, f"the command `{command.name}`", command.span
@@ -59,7 +62,7 @@ def _classes(machine: core.Machine) -> Iterator[_Derived]:
         for outcome in command.outcomes:
             what = f"the outcome `{command.name}.{outcome.name}`"
             yield name + pascal(outcome.name), what, outcome.span
-    for kind in sorted(_types(machine)):
+    for kind in sorted(name for name in _types(machine) if why_no_class(name) is None):
         yield kind, f"the type `{kind}`", machine.span
 
 

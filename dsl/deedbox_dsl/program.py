@@ -103,6 +103,10 @@ def _machines(
             continue
         lowered[scope.path, kind.name.text] = machine
         typed, found = check(machine, word, scope)
+        collided = [problem for problem in found if problem.code == "DEED208"]
+        if collided:  # every block that names the one state would speak of the other
+            problems += collided
+            continue
         problems += found
         whole = not has_errors(found)
         problems += flow(typed, machine, whole=whole)
