@@ -272,7 +272,7 @@ def _state(
     outline = _outline(step)
     given = _given(step, span)
     wanted = (*not_copied(step.older.given, step.target.given), *new.fields)
-    written = syntax.Init((syntax.CarryOver(span),), span)
+    written = _all(old.fields, span)
     if item is not None:
         written = item.init or syntax.Init((), span)
         span = item.span
@@ -302,6 +302,11 @@ def _state(
         written=item is not None,
         span=span,
     )
+
+
+def _all(fields: tuple[core.Field, ...], span: Span) -> syntax.Init:
+    """`{ .. }`, or `{}` where there is nothing to carry over."""
+    return syntax.Init((syntax.CarryOver(span),) if fields else (), span)
 
 
 def _report(place: Place, span: Span, step: _Step) -> None:
@@ -358,7 +363,7 @@ def _commands(
             continue
         here = span if item is None else item.span
         written = item.init if item is not None else None
-        written = written or syntax.Init((syntax.CarryOver(here),), here)
+        written = written or _all(old.params, here)
         names: dict[str, core.Expr] = {
             each.name: core.Read("let", each.name, each.type, each.span)
             for each in old.params
