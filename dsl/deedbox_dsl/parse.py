@@ -20,6 +20,7 @@ from .scan import DEPTH, Scan, scan, too_deep
 from .slices import Layout, cut, lay_out
 from .source import Text
 from .tables import Start, Stop, tree_of
+from .tree_nodes import Place
 from .unexpected import unexpected
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def parse(text: Text) -> tuple[syntax.Module, tuple[Problem, ...]]:
     if not scanned.problems:
         whole = _read(text, scanned, 0, text.content, "start")
         if not isinstance(whole, Problem):
-            return tree.module(whole, tree.Place(text, 0)), ()
+            return tree.module(whole, Place(text, 0)), ()
         failure = whole
     recovery = _Recovery(text, scanned, lay_out(text, scanned.lexemes))
     module = _damaged(recovery)
@@ -157,8 +158,8 @@ class _Recovery:
         piece = head + " " * gap + tail
         return _read(self.text, self.scanned, base, piece, start, high)
 
-    def place(self, low: int) -> tree.Place:
-        return tree.Place(self.text, self.scanned.lexemes[low].start)
+    def place(self, low: int) -> Place:
+        return Place(self.text, self.scanned.lexemes[low].start)
 
 
 def _damaged(recovery: _Recovery) -> syntax.Module:
