@@ -6,7 +6,6 @@ import dataclasses
 import re
 from pathlib import Path
 
-import pytest
 from deedbox_dsl import compile, syntax
 from deedbox_dsl.parse import parse
 from deedbox_dsl.reserved import FUNCTIONS
@@ -14,7 +13,7 @@ from deedbox_dsl.source import Text
 from deedbox_dsl.walk import nodes
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = ("reference/language.md", "tutorial.md")
+PAGE = "reference/language.md"
 FENCE = re.compile(r"^```deed\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 UNSHOWN = {"Migrate", "MigrateState", "MigrateDrop", "MigrateCommand"}
@@ -26,9 +25,8 @@ def examples(page: str) -> dict[str, str]:
     return {f"{page}.{number}.deed": block for number, block in enumerate(blocks)}
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_the_examples_of_a_page_compile_together_without_a_problem(page: str) -> None:
-    found = examples(page)
+def test_the_examples_compile_together_without_a_problem() -> None:
+    found = examples(PAGE)
     assert found
     problems = compile(found).problems
     assert [(p.code, p.span.path, p.span.line, p.message) for p in problems] == []
@@ -37,7 +35,7 @@ def test_the_examples_of_a_page_compile_together_without_a_problem(page: str) ->
 def test_every_construct_of_the_language_has_an_example() -> None:
     shown = {
         type(node).__name__
-        for path, text in examples(PAGES[0]).items()
+        for path, text in examples(PAGE).items()
         for node in nodes(parse(Text.of(path, text))[0])
     }
     constructs = {
@@ -49,6 +47,6 @@ def test_every_construct_of_the_language_has_an_example() -> None:
 
 
 def test_every_function_is_in_the_table() -> None:
-    page = (DOCS / PAGES[0]).read_text()
+    page = (DOCS / PAGE).read_text()
     for name in FUNCTIONS:
         assert f"`{name}(" in page, name
