@@ -6,7 +6,9 @@ import dataclasses
 import re
 from pathlib import Path
 
+import pytest
 from deedbox_dsl import compile, syntax
+from deedbox_dsl.format import format_text
 from deedbox_dsl.parse import parse
 from deedbox_dsl.reserved import FUNCTIONS
 from deedbox_dsl.source import Text
@@ -30,6 +32,12 @@ def test_the_examples_compile_together_without_a_problem() -> None:
     assert found
     problems = compile(found).problems
     assert [(p.code, p.span.path, p.span.line, p.message) for p in problems] == []
+
+
+@pytest.mark.parametrize("page", [PAGE, "tutorial.md"])
+def test_the_examples_are_written_in_the_one_layout(page: str) -> None:
+    for path, text in examples(page).items():
+        assert format_text(Text.of(path, text)) == text, path
 
 
 def test_every_construct_of_the_language_has_an_example() -> None:
