@@ -67,7 +67,19 @@ class Watch(Struct):
     reply: Reply
 
 
-Item: TypeAlias = Tell | Answered | Raised | Redriven | Watch
+class Migrating(Struct):
+    """Bring the rows of a page, those after `after` by id, to this version.
+
+    `reply` hears a `Migrated`.
+    """
+
+    codec: Codec
+    after: str
+    limit: int
+    reply: Reply
+
+
+Item: TypeAlias = Tell | Answered | Raised | Redriven | Watch | Migrating
 
 
 class Held(Struct):
@@ -88,6 +100,7 @@ class Batch(Struct):
     raised: list[Raised] = field(default_factory=list[Raised])
     redriven: list[Redriven] = field(default_factory=list[Redriven])
     watches: list[Watch] = field(default_factory=list[Watch])
+    migrating: list[Migrating] = field(default_factory=list[Migrating])
     marks: list[Key] = field(default_factory=list[Key])
     due: list[Codec] = field(default_factory=list[Codec])
     reap: bool = False

@@ -18,7 +18,7 @@ from typing import Any, Final, TypeVar, cast
 import msgspec
 from msgspec import Struct
 
-from .batch import Batch, Desk, Redriven, Reply, Result, Tell
+from .batch import Batch, Desk, Migrating, Redriven, Reply, Result, Tell
 from .clock import Clock
 from .codec import Codec, digest
 from .errors import (
@@ -28,6 +28,7 @@ from .errors import (
     SendError,
     StoreClosed,
     UnknownMachine,
+    UnknownVersion,
 )
 from .machine import Instant, Machine
 from .operations import InstanceRow, Load, Now, OutboxRow, Page, Program, Store, ask
@@ -35,7 +36,7 @@ from .operations import Owed as OwedRows
 from .operations import Transaction as StoreTransaction
 from .protocol import inside
 from .step import AnyMachine
-from .values import Instance, Listed, Owed, Receipt, Rules
+from .values import Instance, Listed, Migrated, Owed, Receipt, Rules
 from .writer import Stop, Writer
 
 S = TypeVar("S", bound=Struct)
@@ -229,12 +230,36 @@ class Box:
             raise answer
         return cast("int", answer)
 
+    def migrate(self, machine: AnyMachine, *, page: int = 128) -> Migrated:
+        """Bring all rows of older versions to this one, a page a transaction.
+
+        Rows are also migrated when they are needed; this is for the rest of them.  A
+        row that cannot be brought to this version is parked.  Running it again, or
+        beside a worker, does no harm.
+        """
+        codec, whole = self.machines.of(machine), Migrated(0, 0, 0, "")
+        while True:
+            future: Future[object] = Future()
+            self._submit(Migrating(codec, whole.last, page, future.set_result))
+            answer = future.result()
+            if isinstance(answer, BaseException):
+                raise answer
+            found = cast("Migrated", answer)
+            whole = Migrated(
+                whole.rows + found.rows,
+                whole.migrated + found.migrated,
+                whole.parked + found.parked,
+                found.last,
+            )
+            if found.rows < page:
+                return whole
+
     def _sent(self, tell: Tell, future: Future[object]) -> Receipt:
         with self._gate:
             self._submit(tell)
             return _given(future.result())
 
-    def _submit(self, item: Tell | Redriven | Stop) -> None:
+    def _submit(self, item: Tell | Redriven | Migrating | Stop) -> None:
         if getattr(self._within, "open", False):
             raise MisplacedCall(
                 "Inside `box.transaction()`, use the transaction's own."
@@ -371,22 +396,22 @@ def _instance(codec: Codec, id: str) -> Program[Any]:
     rows = yield from ask(Load(codec.name, [id]))
     if not rows:
         return None
-    _, rev, phase, at, _, version, wake_at, parked, doc = rows[0]
+    _, rev, _, at, _, version, wake_at, parked, doc = rows[0]
     if parked is not None:
         raise InstanceParked(f"{codec.name} {id}: {parked}")
     if version > codec.version:
         raise NewerVersion(f"{codec.name} {id} has version {version}")
     try:
-        state = codec.decode_state(doc)
-    except msgspec.MsgspecError as problem:
+        found = codec.state(version, doc, at)
+    except (msgspec.MsgspecError, UnknownVersion) as problem:
         raise InstanceParked(
             f"{codec.name} {id} does not decode: {problem}"
         ) from problem
     owed = yield from ask(OwedRows(codec.name, id))
     wake = None if wake_at is None else Instant(wake_at)
-    return Instance(
-        id, phase, state, rev, Instant(at), wake, tuple(_owed(row) for row in owed)
-    )
+    phase = codec.phases[type(found.state)]
+    rows = tuple(_owed(row) for row in owed)
+    return Instance(id, phase, found.state, rev, Instant(at), wake, rows)
 
 
 def _owed(row: OutboxRow) -> Owed:

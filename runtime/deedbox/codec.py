@@ -1,6 +1,6 @@
 """A machine as the interpreter holds it: its decoders, built once, and its names.
 
-The only module that knows msgspec's codecs.  Documents are JSON text with a fixed
+With `upcast`, the only module that knows msgspec's codecs.  Documents are JSON text with a fixed
 order of fields; a document that does not fit its type raises `WrongType`, one of
 more than 1 MiB `DocumentTooLarge`, here and nowhere later.
 """
@@ -20,6 +20,7 @@ from .errors import DocumentTooLarge, UnknownMachine, WrongType
 from .key import key_text
 from .machine import CommandType, Due
 from .step import AnyMachine
+from .upcast import Upcast, Upcaster
 
 LARGEST: Final = 1 << 20
 LONGEST_ID: Final = 512
@@ -82,6 +83,7 @@ class Codec:
     __slots__ = (
         "_commands",
         "_messages",
+        "_older",
         "command_types",
         "commands",
         "decode_state",
@@ -111,6 +113,7 @@ class Codec:
         inbound = {machine.start_type, *machine.messages}
         for command in machine.commands:
             inbound.update(command.outcomes)
+        self._older = Upcaster(machine)
         self._messages = {kind: Decoder[Any](kind).decode for kind in inbound}
 
     def id_of(self, start: Struct) -> str:
@@ -158,8 +161,20 @@ class Codec:
             )
         return self.validated(cast("Struct", answer))[0]
 
-    def command(self, name: str, document: str) -> Struct:
-        """A stored command, decoded; raises `msgspec.MsgspecError`."""
+    def state(self, version: int, document: str, at: int) -> Upcast:
+        """A stored state of this version or an older one, `at` the time of its last step.
+
+        Raises `msgspec.MsgspecError`, or `UnknownVersion`.
+        """
+        if version != self.version:
+            return self._older.state(version, document, at)
+        state: Struct = self.decode_state(document)
+        return Upcast(state, self.phases[type(state)], None, ())
+
+    def command(self, version: int, name: str, document: str) -> Struct:
+        """A stored command, likewise."""
+        if version != self.version:
+            return self._older.command(version, name, document)
         command: Struct = self._commands[name](document)
         return command
 

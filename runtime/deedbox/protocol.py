@@ -27,6 +27,7 @@ from .batch import (
     Desk,
     Held,
     Live,
+    Migrating,
     Result,
     Tell,
 )
@@ -39,6 +40,7 @@ from .errors import (
     Rejected,
     SendError,
     UnknownInstance,
+    UnknownVersion,
 )
 from .machine import CommandType, Due, Refused
 from .operations import (
@@ -61,7 +63,9 @@ from .operations import (
     Name,
     OutboxRow,
     Owe,
+    Owed,
     Owing,
+    Page,
     Park,
     Postpone,
     Program,
@@ -79,7 +83,8 @@ from .operations import (
     ask,
 )
 from .step import Step, step
-from .values import HOUR, Receipt, Rules
+from .upcast import number
+from .values import HOUR, Migrated, Receipt, Rules
 
 DUE_PAGE: Final = 512
 BASE_EVERY: Final = 256
@@ -155,6 +160,7 @@ class Work:
         self.result = Result(now, dict(desk.room), set(desk.backlog))
         self.live = self.result.live
         self.due: list[Live] = []
+        self.older: list[Live] = []
         self.seen: dict[tuple[str, str, str], tuple[str, Answer]] = {}
         self.taken: list[tuple[Answered, Live | None]] = []
         self.owed: dict[Key, tuple[CommandType, Struct, str, int]] = {}
@@ -198,6 +204,8 @@ class Work:
             ids.sort()
             for row in (yield from ask(Load(machine, ids))):
                 live[machine, row[0]] = self.read(codec, row)
+        for migrating in batch.migrating:
+            yield from self.migrate(migrating)
         if messages:
             for machine, id, message_id, digest, _, said in (
                 yield from ask(Seen(messages))
@@ -222,14 +230,81 @@ class Work:
             )
         else:
             try:
-                one.state = codec.decode_state(doc)
-                if one.phase != phase:
-                    raise msgspec.ValidationError(
-                        f"the document is a {one.phase}, the column says {phase}"
-                    )
+                self.decode(one, phase)
             except (msgspec.MsgspecError, UnicodeError) as problem:
                 self.park(one, f"does not decode: {problem}")
+            except SendError as problem:
+                self.park(one, f"cannot be brought to this version: {problem}")
         return one
+
+    def decode(self, one: Live, phase: str) -> None:
+        """The state of a row; an older one in the words of this version (R12).
+
+        A migrated row is written with the next step, or at once where it changes what
+        is owed or when it wakes.
+        """
+        codec, version = one.codec, one.codec.version
+        found = codec.state(one.version, one.doc, one.at)
+        if found.phase != phase:
+            raise msgspec.ValidationError(
+                f"the document is a {found.phase}, the column says {phase}"
+            )
+        if one.version == version:
+            one.state = found.state
+            return
+        doc, wake = text(found.state), self.wake_of(codec, found.state, one.at)
+        owed = [
+            (codec.command_types[type(command)], command, text(command))
+            for command in found.owed
+        ]
+        one.state, one.doc = found.state, doc
+        self.older.append(one)
+        if found.withdrawn is not None:
+            key = (codec.name, one.id, found.withdrawn)
+            self.withdrawn.append(key)
+            self.end(key)
+            self.result.counts["withdrawn"] += 1
+        for type_, command, document in owed:
+            key = (codec.name, one.id, number(command))
+            self.owed[key] = type_, command, document, version
+        if found.withdrawn is not None or owed or wake != one.wake_at:
+            one.wake_at = wake
+            self.renew(one)
+
+    def wake_of(self, codec: Codec, state: Struct, at: int) -> int | None:
+        """The next deadline of a state; of a finished one, when it is removed."""
+        if type(state) not in codec.machine.finals:
+            return codec.machine.wake(state)
+        keep = self.desk.rules.keep
+        return None if keep is None else at + keep
+
+    def renew(self, one: Live) -> None:
+        """Write a migrated row without a step: a revision of its own, with its base."""
+        name, version = one.codec.name, one.codec.version
+        one.rev, one.version, one.dirty = one.rev + 1, version, True
+        self.journal.append((name, one.id, one.rev, one.at, "base", version, one.doc))
+        self.result.counts["migrated"] += 1
+
+    def migrate(self, page: Migrating) -> Program[None]:
+        """Bring a page of rows to this version, in bulk (R12)."""
+        codec = page.codec
+        rows = yield from ask(Page(codec.name, page.after, None, None, page.limit))
+        migrated = parked = 0
+        for row in rows:
+            if row[5] >= codec.version or row[7] is not None:
+                continue
+            one = self.live.get((codec.name, row[0]))
+            if one is None:
+                one = self.live[codec.name, row[0]] = self.read(codec, row)
+            if one.state is None:
+                parked += 1
+                continue
+            migrated += 1
+            if one.version != codec.version:
+                self.renew(one)
+        last = rows[-1][0] if rows else page.after
+        answer = Migrated(len(rows), migrated, parked, last)
+        self.result.replies.append((page.reply, answer))
 
     def park(self, one: Live, reason: str) -> None:
         one.refusal = InstanceParked(f"{one.codec.name} {one.id}: {reason}")
@@ -471,10 +546,7 @@ class Work:
             version,
             True,
         )
-        one.wake_at = result.wake
-        if type(result.state) in machine.finals:
-            keep = self.desk.rules.keep
-            one.wake_at = None if keep is None else at + keep
+        one.wake_at = self.wake_of(codec, result.state, at)
         return result
 
     # -- what is written
@@ -486,6 +558,8 @@ class Work:
         for (machine, id), one in self.live.items():
             if not one.dirty:
                 continue
+            if one.version != one.codec.version:
+                self.renew(one)
             row: InstanceRow = (
                 id,
                 one.rev,
@@ -520,6 +594,9 @@ class Work:
             yield from ask(Park(machine, parks))
         if self.withdrawn:
             yield from ask(Withdraw(self.withdrawn))
+        for one in self.older:
+            if one.dirty:
+                yield from self.carry_over(one)
         if self.owed:
             yield from self.owe()
         if self.journal:
@@ -575,6 +652,27 @@ class Work:
             )
         yield from ask(Owe(rows))
 
+    def carry_over(self, one: Live) -> Program[None]:
+        """What a migrated instance still owes, in the words of this version.
+
+        Key, ticket, claim and deliveries stay; a process of an older version leaves
+        such a row alone.  One that cannot be read is left for `claim` to park.
+        """
+        codec = one.codec
+        rows: list[OutboxRow] = []
+        for row in (yield from ask(Owed(codec.name, one.id))):
+            version, document = row[11], row[12]
+            if version >= codec.version:
+                continue
+            try:
+                command = text(codec.command(version, row[3], document))
+            except (msgspec.MsgspecError, SendError):
+                continue
+            rows.append((*row[:11], codec.version, command))
+        if rows:
+            yield from ask(Withdraw([row[:3] for row in rows]))
+            yield from ask(Owe(rows))
+
     def claim(self) -> Program[None]:
         """Take up waiting rows, as many as there is room for, the longest due first."""
         room, codecs = self.result.room, self.desk.codecs
@@ -588,12 +686,13 @@ class Work:
         rows = yield from ask(Claim(self.desk.epoch, self.now, wants))
         broken: list[tuple[Key, str, int, str | None]] = []
         got: Counter[Name] = Counter()
-        for machine, id, ticket, name, _, _, _, tries, _, _, _, _, document in rows:
+        for row in rows:
+            machine, id, ticket, name, _, _, _, tries, _, _, _, version, document = row
             key, codec = (machine, id, ticket), codecs[machine]
             got[machine, name] += 1
             try:
-                command = codec.command(name, document)
-            except msgspec.MsgspecError as problem:
+                command = codec.command(version, name, document)
+            except (msgspec.MsgspecError, UnknownVersion) as problem:
                 reason = f"does not decode: {problem}"
                 broken.append((key, reason, self.now, reason))
                 self.result.counts["commands parked"] += 1

@@ -210,14 +210,14 @@ class Laws:
             codec = self._codecs[machine]
             if claim is not None and claim not in picture.sessions:
                 yield f"I6: {row[:3]} is claimed by {claim}, which is no session"
-            command = codec.command(name, doc)
+            command = codec.command(version, name, doc)
             deed = name, text(replace(command, ticket=0))
             if self._deeds.setdefault(key, deed) != deed:
                 yield f"I8: {key} was {self._deeds[key]}, now it is {deed}"
             instance = phases.get((machine, id))
             if instance is None or not codec.commands[name].outcomes:
                 continue
-            if instance[7] is not None or version > codec.version:
+            if instance[7] is not None or instance[5] != codec.version:
                 continue
             state = codec.decode_state(instance[8])
             if codec.machine.awaited(state) != ticket:
@@ -227,7 +227,7 @@ class Laws:
         self, codec: Codec, row: InstanceRow, picture: Picture
     ) -> Iterable[str]:
         id, rev, _, at, _, version, wake_at, parked, doc = row
-        if parked is not None or version > codec.version:
+        if parked is not None or version != codec.version:
             return
         state = codec.decode_state(doc)
         ticket = codec.machine.awaited(state)
@@ -244,7 +244,8 @@ class Laws:
         times = [entry[3] for entry in steps]
         if times != sorted(times) or (times and times[-1] != at):
             yield f"I7: the times of {id} are {times}, then {at}"
-        revs = [entry[2] for entry in steps]
+        # A migration is a revision too: its base stands without a step.
+        revs = sorted({entry[2] for entry in journal})
         if revs != list(range(rev - len(revs) + 1, rev + 1)):
             yield f"I4: {id} has rev {rev} and the steps {revs}"
         elif (folded := fold(codec, journal)) != doc:

@@ -73,6 +73,19 @@ class Listed(Struct, frozen=True):
     parked: str | None
 
 
+class Migrated(Struct, frozen=True):
+    """What a pass over the rows of a machine came to.
+
+    `rows` were looked at, `migrated` of them were older and are of this version now,
+    `parked` could not be brought to it.  `last`: the id of the last row.
+    """
+
+    rows: int
+    migrated: int
+    parked: int
+    last: str
+
+
 class Rules(Struct, frozen=True, kw_only=True):
     """How long things are kept and how failing handlers are handled; milliseconds.
 

@@ -27,6 +27,7 @@ from .batch import (
     Desk,
     Held,
     Item,
+    Migrating,
     Raised,
     Redriven,
     Reply,
@@ -227,6 +228,7 @@ class Writer:
             or batch.raised
             or batch.redriven
             or batch.watches
+            or batch.migrating
         )
         if self._dispatcher is None:
             return batch if some else None
@@ -275,6 +277,8 @@ class Writer:
                 batch.watches.append(item)
             case Redriven():
                 batch.redriven.append(item)
+            case Migrating():
+                batch.migrating.append(item)
 
     def _claimable(self) -> bool:
         room = self.desk.room
@@ -336,6 +340,7 @@ class Writer:
             *batch.tells,
             *batch.redriven,
             *batch.watches,
+            *batch.migrating,
         ]
         for item in items:
             alone = Batch()

@@ -133,6 +133,8 @@ create table if not exists deedbox_journal (
 )
 
 SCHEMA_NUMBER: Final = "insert or ignore into deedbox_meta values ('schema', ?)"
+MACHINE_VERSION: Final = "select value from deedbox_meta where name = ?"
+NEW_MACHINE_VERSION: Final = "insert or replace into deedbox_meta values (?, ?)"
 FENCE: Final = """\
 update deedbox_session set batch = ?2 + 1, lease_until = ?3
 where epoch = ?1 and batch = ?2"""
@@ -275,7 +277,7 @@ class SqliteStore:
             self._tables[machine.name] = machine.sqlite
             try:
                 with self._exclusive(self._writer) as writer:
-                    for statement in machine.sqlite.create:
+                    for statement in _tables_of(writer, machine):
                         writer.execute(statement)
             except sqlite3.Error as problem:
                 raise StoreRefused(
@@ -430,6 +432,20 @@ class SqliteTransaction:
 
     def run(self, program: Program[T]) -> T:
         return drive(program, lambda operation: _mapped(self._perform, operation))
+
+
+def _tables_of(writer: sqlite3.Connection, machine: AnyMachine) -> Iterable[str]:
+    """What makes the tables of a machine, or those of an older version anew.
+
+    A table names its phases and a view its fields, so both follow the newest version
+    that was ever opened; those of a newer one also take what an older one writes.
+    """
+    name = f"version {machine.name}"
+    known = writer.execute(MACHINE_VERSION, (name,)).fetchone()
+    yield from machine.sqlite.create
+    if known is None or known[0] < machine.version:
+        yield from machine.sqlite.rebuild
+        writer.execute(NEW_MACHINE_VERSION, (name, machine.version))
 
 
 def _mapped(
