@@ -12,20 +12,39 @@ Here stand files, declarations and items; `format_lists`, `format_blocks`,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Final, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from . import syntax as s
 from .comments import Entry, Written, stacked
-from .format_expressions import duration_text, expression, listed, type_text
+from .format_blocks import bind_doc, block_doc, guard_doc, inside_doc, issue_doc
+from .format_expressions import duration_text, expression, type_text
+from .format_lists import (
+    body_doc,
+    documented,
+    duration_doc,
+    field_doc,
+    fields_doc,
+    names_doc,
+    settings_doc,
+    shape_doc,
+    words_doc,
+)
+from .format_rules import action_doc, attempt_doc, command_doc, each_doc, step_doc
 from .parse import parse
-from .pretty import NOTHING, SPACE, Doc, Either, Hard, Line, cat, flat, group, joined, nest, render
+from .pretty import (
+    SPACE,
+    Doc,
+    cat,
+    group,
+    joined,
+    nest,
+    render,
+)
 from .problems import Problem
 from .scan import Lexeme, scan
 from .source import Span, Text
-
-
 
 Item: TypeAlias = s.MachineItem | s.RetryItem | s.ScanItem | s.SagaItem
 

@@ -1,20 +1,122 @@
-"""What happens in a state, as the formatter prints it: clauses, blocks, statements."""
+"""What happens in a state, as the formatter prints it: clauses, blocks, statements.
+
+A block stands on one line where its author wrote it on one and it fits; in a tree
+without a text, where it is no more than an exit.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Final, TypeAlias, assert_never
+from typing import assert_never
 
 from . import syntax as s
-from .comments import Entry, Written, stacked
-from .format_expressions import duration_text, expression, listed, type_text
-from .parse import parse
-from .pretty import NOTHING, SPACE, Doc, Either, Hard, Line, cat, flat, group, joined, nest, render
-from .problems import Problem
-from .scan import Lexeme, scan
-from .source import Span, Text
+from .comments import Entry, Written
+from .format_expressions import expression, listed
+from .format_lists import body_doc, names_doc, settings_doc
+from .pretty import (
+    SPACE,
+    Doc,
+    cat,
+    group,
+    joined,
+    nest,
+)
 
 
+def inside_doc(item: s.Inside, it: Written) -> Doc:
+    head = f"in {names_doc(item.states)} "
+    commented = it.has_before(item.span.end)
+    entries: list[Entry] = []
+    for clause in item.clauses:
+        entries += it.unit(clause.span, partial(_clause, clause, it))
+    entries += it.before(item.span.end)
+    alone = len(entries) == 1 and it.text is not None and not commented
+    if alone and not it.breaks(item.span, item.clauses[0].span):
+        return group(head, "{", nest(SPACE, entries[0].doc), SPACE, "}")
+    return cat(head, body_doc(entries))
 
 
+def _clause(clause: s.Clause, it: Written) -> Doc:
+    match clause:
+        case s.On():
+            head = cat(f"on {_trigger(clause.trigger)}", bind_doc(clause.bind))
+            guard = guard_doc(clause.guard)
+            return cat(head, guard, " ", block_doc(clause.block, it))
+        case s.At():
+            head = cat(f"at {clause.deadline.text}", guard_doc(clause.guard))
+            return cat(head, " ", block_doc(clause.block, it))
+        case s.Ignore():
+            triggers = [_trigger(each) for each in clause.triggers]
+            inner = joined(triggers, cat(",", SPACE))
+            return group("ignore ", nest(inner, indent=4))
+        case _:
+            assert_never(clause)
+
+
+def _trigger(trigger: s.Trigger) -> str:
+    outcome = "" if trigger.outcome is None else f".{trigger.outcome.text}"
+    return f"{trigger.name.text}{outcome}"
+
+
+def bind_doc(bind: s.Name | None) -> str:
+    return "" if bind is None else f" as {bind.text}"
+
+
+def guard_doc(guard: s.Expr | None) -> Doc:
+    return "" if guard is None else cat(" when ", nest(expression(guard)))
+
+
+def block_doc(block: s.Block, it: Written) -> Doc:
+    statements: list[s.Let | s.Issue | s.Exit] = [*block.lets, *block.issues]
+    if block.exit is not None:
+        statements.append(block.exit)
+    several = it.has_before(block.span.end) or (
+        len(statements) > 1
+        if it.text is None
+        else bool(statements) and it.breaks(block.span, statements[0].span)
+    )
+    entries: list[Entry] = []
+    for statement in statements:
+        entries += it.unit(statement.span, partial(_statement, statement, it))
+    entries += it.before(block.span.end)
+    if several or not entries:
+        return body_doc(entries)
+    inner = joined([entry.doc for entry in entries], SPACE)
+    return group("{", nest(SPACE, inner), SPACE, "}")
+
+
+def _statement(statement: s.Let | s.Issue | s.Exit, it: Written) -> Doc:
+    match statement:
+        case s.Let():
+            return cat(f"let {statement.name.text} = ", expression(statement.value))
+        case s.Goto():
+            return cat(f"goto {statement.state.text}", settings_doc(statement.init, it))
+        case s.Stay():
+            return cat("stay", settings_doc(statement.init, it))
+        case s.Reject():
+            return f'reject "{statement.text}"'
+        case s.Do() | s.Repeat() | s.Tell() | s.Begin():
+            return issue_doc(statement, it)
+        case _:
+            assert_never(statement)
+
+
+def issue_doc(issue: s.Issue, it: Written) -> Doc:
+    match issue:
+        case s.Do():
+            return cat(f"do {issue.command.text}", arguments_doc(issue.arguments))
+        case s.Repeat():
+            return cat(f"repeat {issue.command.text}", arguments_doc(issue.arguments))
+        case s.Tell():
+            head = cat(f"tell {issue.machine.text}", arguments_doc(issue.key))
+            return cat(head, f" {issue.message.text}", settings_doc(issue.init, it))
+        case s.Begin():
+            head = cat(f"begin {issue.machine.text}", arguments_doc(issue.key))
+            return cat(head, settings_doc(issue.init, it))
+        case _:
+            assert_never(issue)
+
+
+def arguments_doc(arguments: Sequence[s.Expr]) -> Doc:
+    return listed([expression(each) for each in arguments])

@@ -8,14 +8,50 @@ their depth first.  Here stand files, declarations and items; `tree_blocks` and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 
 from . import syntax as s
-from .source import Span, Text
-
+from .tree_blocks import (
+    action_of,
+    attempt_of,
+    bind_of,
+    block_of,
+    guard_of,
+    init_of,
+    issue_of,
+    outcome_of,
+    trigger_of,
+)
+from .tree_expressions import (
+    expr_of,
+    field_of,
+    fields_of,
+    own_fields_of,
+    own_type_of,
+    params_of,
+)
+from .tree_nodes import (
+    Place,
+    certain,
+    child,
+    child_if_any,
+    children,
+    children_but,
+    doc_of,
+    dotted_of,
+    duration_literal,
+    duration_of,
+    integer_of,
+    is_unrepeatable,
+    milliseconds,
+    name_of,
+    names_of,
+    number_of,
+    string_of,
+    tokens,
+    trees,
+)
 
 if TYPE_CHECKING:
     from lark import Token, Tree
