@@ -81,7 +81,7 @@ def sets(body: core.Body) -> tuple[core.Set, ...]:
 
 
 def asked(body: core.Body) -> tuple[Asked, ...]:
-    """The commands that a block asks for; a `tell` or `begin` is refused before it gets here."""
+    """The commands that a block asks for; `unbuilt` refuses a `tell` or `begin` before."""
     return tuple(
         each for each in body.issues if isinstance(each, core.Do | core.Repeat)
     )

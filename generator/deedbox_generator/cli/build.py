@@ -61,12 +61,14 @@ def _build(
 
     from ..emit import emit, formatted
     from ..stems import unfit
+    from ..unbuilt import unbuilt
     from .compiled import compiled, summary
 
     program, found = compiled(specs)
     chosen = set(specs.chosen)
     modules = [each for each in program.modules if each.path in chosen]
-    problems = in_order([*found, *unfit(modules, nested=folder.nested)])
+    unfit_ = unfit(modules, nested=folder.nested)
+    problems = in_order([*found, *unfit_, *unbuilt(modules)])
     if problems:
         print(to_text(problems, program.texts), file=sys.stderr)
         print(summary(problems), file=sys.stderr)
