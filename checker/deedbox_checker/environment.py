@@ -176,7 +176,8 @@ class Environment:
             return
         command = self.model.commands[type(deed.command)]
         if world.row is Row.OWED:
-            label = Label(Kind.HAND_OUT, "worker", f"hand out {command.name}")
+            text = f"hand out {command.name}"
+            label = Label(Kind.HAND_OUT, "worker", text, command.name)
             yield replace(world, row=Row.OUT), label
         if world.row is Row.OUT and isinstance(deed.fate, Struct):
             ticket = cast(int, getattr(state, "ticket", 0))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, assert_never, cast
+from typing import Literal, TypeAlias, assert_never, cast
 
 from deedbox_dsl import core
 from deedbox_dsl.types import BOOL, INT
@@ -118,17 +118,37 @@ class NeedsLadders(Exception):
     """A policy stands in an expression that was not given its ladders."""
 
 
-def inline(expr: core.Expr, ladders: Mapping[str, core.Ladder]) -> core.Expr:
-    """`expr` with `P.attempts` as a number and `wait(P, n)` as a choice of numbers."""
+def spread_of(delay: int, jitter: int | Literal["full"] | None) -> int:
+    """By how much a jitter may shorten a delay."""
+    match jitter:
+        case None:
+            return 0
+        case "full":
+            return max(delay - 1, 0)
+        case _:
+            return delay * jitter // 100
+
+
+def inline(
+    expr: core.Expr, ladders: Mapping[str, core.Ladder], shortest: bool = False
+) -> core.Expr:
+    """`expr` with `P.attempts` as a number and `wait(P, n)` as a choice of numbers.
+
+    Delays are the longest that their jitter leaves, or the shortest.
+    """
 
     def again(inner: core.Expr) -> core.Expr:
-        return inline(inner, ladders)
+        return inline(inner, ladders, shortest)
 
     match expr:
         case core.Attempts(policy, type_, span):
             return core.Constant(ladders[policy].attempts, type_, span)
         case core.Wait(policy, issue, type_, span):
-            delays = ladders[policy].delays
+            ladder = ladders[policy]
+            delays = [
+                delay - (spread_of(delay, ladder.jitter) if shortest else 0)
+                for delay in ladder.delays
+            ]
             chosen: core.Expr = core.Constant(delays[-1], type_, span)
             for at in range(len(delays) - 1, 0, -1):
                 early = core.Binary(

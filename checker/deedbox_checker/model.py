@@ -19,12 +19,11 @@ from deedbox import Machine
 from deedbox.key import key_text
 from deedbox.step import AnyMachine
 from deedbox_dsl import core
-from deedbox_dsl.types import INSTANT
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
 from .domain import EPOCH, Domain, body_expressions, domain
-from .evaluate import inline, walk
+from .evaluate import inline, spread_of, walk
 from .points import Points, points
 
 
@@ -39,9 +38,8 @@ class Spread:
 
     def __call__(self, delay: int, jitter: int | Literal["full"], seed: str) -> int:
         del seed
-        width = delay if jitter == "full" else delay * jitter // 100 + 1
-        self.asked = self.asked or width > 1
-        return delay - (width - 1 if self.shortest and width > 1 else 0)
+        self.asked = self.asked or spread_of(delay, jitter) > 0
+        return delay - (spread_of(delay, jitter) if self.shortest else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,33 +192,14 @@ def reached_by(spec: core.Machine) -> dict[tuple[str, str], tuple[core.Expr, ...
             roots += body_expressions(clause.body)
     return {
         place: tuple(
-            shortest_too(inline(root, ladders), root, ladders) for root in roots
+            dict.fromkeys(
+                inline(root, ladders, shortest)
+                for root in roots
+                for shortest in (False, True)
+            )
         )
         for place, roots in found.items()
     }
-
-
-def shortest_too(
-    inlined: core.Expr, root: core.Expr, ladders: Mapping[str, core.Ladder]
-) -> core.Expr:
-    """`inlined`, and for each delay that has a jitter a sum `now +` its shortest length."""
-    for part in walk(root):
-        if isinstance(part, core.Wait) and ladders[part.policy].jitter is not None:
-            for length in shortest_delays(ladders[part.policy]):
-                delay = core.Constant(length, part.type, part.span)
-                now = core.Now(inlined.type, part.span)
-                made = core.Binary("+", now, delay, INSTANT, part.span)
-                inlined = core.Call(
-                    "earliest", (inlined, made), inlined.type, part.span
-                )
-    return inlined
-
-
-def shortest_delays(ladder: core.Ladder) -> set[int]:
-    if ladder.jitter == "full":
-        return {1}
-    part = ladder.jitter or 0
-    return {delay - delay * part // 100 for delay in ladder.delays}
 
 
 def counted(spec: core.Machine) -> tuple[tuple[str, str], ...]:

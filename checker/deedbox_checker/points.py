@@ -10,8 +10,9 @@ makes is exact, and becomes ranks again.  An instant that nothing looks at is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import cast
 
 from deedbox_dsl import core
@@ -26,13 +27,13 @@ from .domain import (
     expressions,
     is_instant,
 )
-from .evaluate import walk
+from .evaluate import Scene, truth, walk
 
 UNIT = 10_000_000_000
 
 
 class TwoDistances(Exception):
-    """An instant field is compared at two distances from now: its order is not finite."""
+    """An instant field is compared in ways whose order is not finite."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -43,10 +44,14 @@ class TwoDistances(Exception):
 class Points:
     """For each instant field that is looked at, the constant between it and its point.
 
+    `loose`: fields compared at many distances (the start of a budget against every delay
+    of a ladder).  They have no rank; every step that looks at one tries all distances,
+    which is more than can happen, and never less.
     `exact`: something tells *at* a point from *after* it; else the two are one place.
     """
 
     offsets: Mapping[str, int]
+    loose: frozenset[str]
     exact: bool
 
 
@@ -93,41 +98,50 @@ def linear(expr: core.Expr) -> Linear | None:
             return None
 
 
+def is_timely(expr: core.Expr) -> bool:
+    """Whether it compares instants, or lengths of time."""
+    return (
+        isinstance(expr, core.Binary)
+        and expr.operator in COMPARISONS
+        and (is_instant(expr.left.type) or is_duration(expr.left))
+    )
+
+
 def points(machine: core.Machine) -> Points:
     """Which instants of the machine are points, and whether their own place counts."""
-    offsets: dict[str, int] = {}
+    deadlines = {name for state in machine.states for name in state.deadlines}
+    offsets: dict[str, set[int]] = {name: {0} for name in deadlines}
+    many: set[str] = set()
+    beside: set[str] = set()
     exact = False
-
-    def track(name: str, offset: int) -> None:
-        if offsets.setdefault(name, offset) != offset:
-            raise TwoDistances(name)
-
-    for state in machine.states:
-        for name in state.deadlines:
-            track(name, 0)
     for expr in expressions(machine):
-        match expr:
-            case core.Call(function="earliest" | "latest" | "min" | "max"):
-                for name in instants(expr):
-                    track(name, 0)
-            case core.Binary(operator=operator, left=left, right=right) if (
-                operator in COMPARISONS and (is_instant(left.type) or is_duration(left))
-            ):
-                found = instants(expr)
-                if not found:
-                    continue
-                exact = exact or not at_or_after(expr)
-                one, two = linear(left), linear(right)
-                if one is None or two is None or len(found) > 1:
-                    for name in found:
-                        track(name, 0)
-                    continue
-                (name,) = found
-                factor = one.fields.get(name, 0) - two.fields.get(name, 0)
-                track(name, factor * (one.constant - two.constant))
-            case _:
-                pass
-    return Points(offsets, exact)
+        found = instants(expr)
+        if isinstance(expr, core.Call):
+            beside |= found
+        if not isinstance(expr, core.Binary) or not is_timely(expr) or not found:
+            continue
+        exact = exact or not at_or_after(expr)
+        if len(found) > 1:
+            beside |= found
+            continue
+        (name,) = found
+        one, two = linear(expr.left), linear(expr.right)
+        if any(isinstance(part, core.Side) for part in walk(expr)):
+            beside.add(name)
+        elif one is None or two is None:
+            many.add(name)
+        else:
+            factor = one.fields.get(name, 0) - two.fields.get(name, 0)
+            distance = factor * (one.constant - two.constant)
+            offsets.setdefault(name, set()).add(distance)
+    loose = {name for name, known in offsets.items() if len(known) > 1} | many
+    loose -= deadlines
+    for name in loose & beside:
+        raise TwoDistances(name)
+    ranked = {name: min(known) for name, known in offsets.items() if name not in loose}
+    for name in beside | deadlines:
+        ranked[name] = 0
+    return Points(ranked, frozenset(loose), exact)
 
 
 def at_or_after(expr: core.Binary) -> bool:
@@ -164,7 +178,10 @@ def spans(expr: core.Expr, message: Struct | None, state: Struct | None) -> set[
             return {cast(int, getattr(state, name, 0) or 0)}
         case core.Known(target=target):
             return spans(target, message, state)
-        case core.Conditional(yes=yes, no=no):
+        case core.Conditional(test=test, yes=yes, no=no):
+            if is_settled(test):
+                holds = truth(test)(Scene(state=state, message=message))
+                return spans(yes if holds else no, message, state)
             return spans(yes, message, state) | spans(no, message, state)
         case core.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
             pairs = [
@@ -185,6 +202,15 @@ def spans(expr: core.Expr, message: Struct | None, state: Struct | None) -> set[
             return set()
 
 
+def is_settled(test: core.Expr) -> bool:
+    """Whether a condition asks for nothing but numbers of the state."""
+    return all(
+        isinstance(part, core.Constant | core.Binary)
+        or (isinstance(part, core.Read) and part.scope == "state")
+        for part in walk(test)
+    ) and not instants(test)
+
+
 def reaches(
     roots: Iterable[core.Expr], message: Struct | None, state: Struct | None
 ) -> set[int]:
@@ -200,6 +226,53 @@ def reaches(
                 sign = 1 if part.operator == "+" else -1
                 found |= {sign * span for span in spans(part.right, message, state)}
     return {span for span in found if span > 0}
+
+
+def after(expr: core.Expr, message: Struct | None, state: Struct | None) -> set[int]:
+    """How far `expr` may lie after the one instant, or the now, that it is made of."""
+    match expr:
+        case core.Binary(operator="+" | "-", left=left, right=right):
+            sign = 1 if expr.operator == "+" else -1
+            return {
+                one + sign * two
+                for one in after(left, message, state)
+                for two in spans(right, message, state)
+            }
+        case _:
+            return {0}
+
+
+def ages(
+    name: str,
+    roots: Iterable[core.Expr],
+    message: Struct | None,
+    state: Struct | None,
+) -> set[int]:
+    """The ages of an instant field at which a comparison of these expressions turns."""
+    found: set[int] = set()
+    for root in roots:
+        for part in walk(root):
+            if not isinstance(part, core.Binary) or not is_timely(part):
+                continue
+            if instants(part) != {name}:
+                continue
+            one, two = part.left, part.right
+            if is_duration(one):
+                one, two = (one, two) if instants(one) else (two, one)
+                if not isinstance(one, core.Binary):
+                    raise TwoDistances(name)
+                since, until = one.right, one.left
+                lengths = spans(two, message, state)
+            else:
+                since, until = (one, two) if instants(one) else (two, one)
+                lengths = {0}
+            found |= {
+                length + late - soon
+                for length in lengths
+                for late in after(since, message, state)
+                for soon in after(until, message, state)
+            }
+    return {age for turn in found for age in (turn - 1, turn, turn + 1) if age >= 0}
 
 
 # ---- ranks ---------------------------------------------------------------------
@@ -255,18 +328,39 @@ def later(points: Points, state: Struct) -> Struct | None:
     return placed(points, state, ranks(points, moved))
 
 
-def realised(points: Points, state: Struct, reach: set[int]) -> Iterator[Struct]:
-    """The state in milliseconds, in every way that instants at these distances can tell apart."""
-    distances = live(points, state)
+def realised(
+    points: Points,
+    state: Struct,
+    roots: Sequence[core.Expr],
+    message: Struct,
+) -> Iterator[Struct]:
+    """The state in milliseconds, in every way that a step by these expressions can tell apart."""
+    held = [
+        (name, sorted(ages(name, roots, message, state) or {0}))
+        for name in sorted(points.loose)
+        if getattr(state, name, None) is not None
+    ]
+    read = {name for root in roots for name in instants(root)}
+    distances = {
+        name: d for name, d in live(points, state).items() if d <= 0 or name in read
+    }
     ahead = sorted({d for d in distances.values() if d > 0})
-    if not ahead or not reach:
-        yield state
-        return
-    for chosen in placements(len(ahead), sorted(reach)):
-        moved = dict(zip(ahead, chosen, strict=True))
-        yield placed(
-            points, state, {name: moved.get(d, d) for name, d in distances.items()}
-        )
+    reach = sorted(reaches(roots, message, state)) if ahead else []
+    for chosen_ages in product(*(some for _, some in held)):
+        aged = {
+            name: EPOCH - age for (name, _), age in zip(held, chosen_ages, strict=True)
+        }
+        concrete = replace(state, **aged) if aged else state
+        if not ahead or not reach:
+            yield concrete
+            continue
+        for chosen in placements(len(ahead), reach):
+            moved = dict(zip(ahead, chosen, strict=True))
+            yield placed(
+                points,
+                concrete,
+                {name: moved.get(d, d) for name, d in distances.items()},
+            )
 
 
 def placements(count: int, marks: list[int]) -> Iterator[tuple[int, ...]]:

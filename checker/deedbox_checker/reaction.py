@@ -23,7 +23,7 @@ from .abstraction import explored_own
 from .domain import EPOCH
 from .evaluate import Scene, Truth, inline, phase, truth
 from .model import Model, trigger_name
-from .points import reaches, realised
+from .points import realised
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,7 @@ class GuardedClause:
     number: int
     clause: core.Clause
     guard: Truth | None
+    guard_shortest: Truth | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,7 @@ class Reactions:
             return
         name = "Due" if isinstance(message, Due) else self.model.trigger(message)
         roots = self.model.reach.get((phase(state) or "", name), ())
-        for concrete in realised(
-            self.model.points, state, reaches(roots, message, state)
-        ):
+        for concrete in realised(self.model.points, state, roots, message):
             yield from self._jittered(concrete, message)
 
     def _jittered(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
@@ -89,6 +88,7 @@ class Reactions:
         if spread.asked:
             spread.shortest = True
             yield self._once(state, message)
+            spread.shortest = False
 
     def _once(self, state: Struct | None, message: Struct) -> Reaction:
         machine = self.model.machine
@@ -197,7 +197,9 @@ class Reactions:
             name = self.model.trigger(message)
         scene = Scene(state=state, message=message, now=EPOCH)
         for guarded in self.clauses.get((phase(state) or "", name), ()):
-            if guarded.guard is None or guarded.guard(scene):
+            shortest = self.model.spread.shortest
+            guard = guarded.guard_shortest if shortest else guarded.guard
+            if guard is None or guard(scene):
                 return guarded
         return None
 
@@ -227,11 +229,12 @@ def reactions(model: Model) -> Reactions:
                 trigger = f"at {name}"
             case core.OnMessage() | core.OnOutcome():
                 trigger = trigger_name(clause.trigger)
-        guard = None
+        guard = shortest = None
         if clause.guard is not None:
             guard = truth(inline(clause.guard, ladders))
+            shortest = truth(inline(clause.guard, ladders, shortest=True))
         clauses.setdefault((clause.state, trigger), []).append(
-            GuardedClause(number, clause, guard)
+            GuardedClause(number, clause, guard, shortest)
         )
     across: list[Across] = []
     for stated in model.spec.properties:

@@ -310,12 +310,11 @@ def as_graph(searched: Searched) -> Graph:
 
 
 def fairness(searched: Searched) -> list[Fair]:
-    """The interpreter goes on, deadlines fire, time passes, some answer comes in the end."""
+    """The interpreter goes on, deadlines fire, time passes, the far side answers.
 
-    def numbers(wanted: Callable[[Label], bool]) -> frozenset[int]:
-        return frozenset(
-            number for number, label in enumerate(searched.labels) if wanted(label)
-        )
+    Weakly: each unless it stops being possible, as when a silence comes first.  An answer
+    that is assumed in the end is asked for, given and heard, however often silence wins.
+    """
 
     weak = {
         "commands are handed out": Kind.HAND_OUT,
@@ -324,20 +323,26 @@ def fairness(searched: Searched) -> list[Fair]:
         "time goes on": Kind.TIME,
         "the far side answers": Kind.FAR_SIDE,
     }
-    found = [
-        Fair(name, group)
-        for name, kind in weak.items()
-        if (group := numbers(lambda label, kind=kind: label.kind is kind))  # type: ignore[misc]
-    ]
+    found: list[Fair] = []
+    for name, kind in weak.items():
+        group = frozenset(
+            number for number, label in enumerate(searched.labels) if label.kind is kind
+        )
+        if group:
+            found.append(Fair(name, group))
     for command, outcome in searched.model.spec.bounds.assumed:
         pair = f"{command}.{outcome}"
-        group = numbers(
-            lambda label, pair=pair: (
-                label.kind is Kind.FAR_SIDE  # type: ignore[misc]
-                and label.subject == pair
+        for kind, subject, name in (
+            (Kind.HAND_OUT, command, f"{command} is handed out in the end"),
+            (Kind.FAR_SIDE, pair, f"{pair} in the end"),
+            (Kind.TAKE, pair, f"{pair} is heard in the end"),
+        ):
+            group = frozenset(
+                number
+                for number, label in enumerate(searched.labels)
+                if label.kind is kind and label.subject == subject
             )
-        )
-        found.append(Fair(f"{pair} in the end", group, strong=True))
+            found.append(Fair(name, group, strong=True))
     return found
 
 
