@@ -19,6 +19,8 @@ from typing import Final, Literal, TypeAlias
 
 import deedbox
 import pytest
+from deedbox import Rules
+from deedbox.testing import Laws
 from far_side import Side, counts
 from purchases import purchase
 
@@ -148,6 +150,11 @@ class Run:
             instance = box.get(purchase.machine, "p-1")
         return None if instance is None else type(instance.state).__name__
 
+    def broken(self, laws: Laws) -> list[str]:
+        """What of I1 to I8 does not hold in the store."""
+        with deedbox.open(self.store, [purchase.machine]) as box:
+            return laws.broken(box.store)
+
     def seen(self) -> tuple[str | None, dict[str, int]]:
         """The stored phase, and how many keys ended with each outcome."""
         return self.phase(), counts(self.ledger)
@@ -167,9 +174,12 @@ def test_a_kill_changes_nothing_of_the_end(
 ) -> None:
     run = Run(tmp_path, verb)
     assert run.work(point.kill) == -signal.SIGKILL
+    laws = Laws([purchase.machine], Rules())
+    assert run.broken(laws) == []
     phase, ledger = run.seen()
     acted = sum(ledger[one] for one in ledger if one.startswith(verb))
     assert (phase, acted) == (PHASES[verb, point.stored], point.acted)
 
     assert run.work() == 0
+    assert run.broken(laws) == []
     assert run.seen() == (ENDS[verb], LEDGER[verb])
