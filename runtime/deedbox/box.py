@@ -410,8 +410,8 @@ def _instance(codec: Codec, id: str) -> Program[Any]:
     owed = yield from ask(OwedRows(codec.name, id))
     wake = None if wake_at is None else Instant(wake_at)
     phase = codec.phases[type(found.state)]
-    rows = tuple(_owed(row) for row in owed)
-    return Instance(id, phase, found.state, rev, Instant(at), wake, rows)
+    waiting = tuple(_owed(row) for row in owed)
+    return Instance(id, phase, found.state, rev, Instant(at), wake, waiting)
 
 
 def _owed(row: OutboxRow) -> Owed:

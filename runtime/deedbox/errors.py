@@ -50,7 +50,7 @@ class NewerVersion(SendError):
 
 
 class UnknownVersion(SendError):
-    """No release recorded what this version of the machine stored."""
+    """This version of the machine has no word for what an older one stored."""
 
 
 class MessageIdReused(SendError):

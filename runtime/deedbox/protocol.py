@@ -83,7 +83,7 @@ from .operations import (
     ask,
 )
 from .step import Step, step
-from .upcast import number
+from .upcast import ticket_of
 from .values import HOUR, Migrated, Receipt, Rules
 
 DUE_PAGE: Final = 512
@@ -265,7 +265,7 @@ class Work:
             self.end(key)
             self.result.counts["withdrawn"] += 1
         for type_, command, document in owed:
-            key = (codec.name, one.id, number(command))
+            key = (codec.name, one.id, ticket_of(command))
             self.owed[key] = type_, command, document, version
         if found.withdrawn is not None or owed or wake != one.wake_at:
             one.wake_at = wake

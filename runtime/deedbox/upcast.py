@@ -1,8 +1,9 @@
 """Rows of released versions: decoded as what they were, then brought to this version.
 
 A document goes from version to version by the functions that the machine brings
-with it; none of them sees a document of another version.  Pure: what follows for the
-store (a withdrawn ticket, commands that are owed anew) is returned.
+with it; none of them sees a document of another version.  A version that was never
+released is read as the next one that was: its documents fit, or are refused.  Pure:
+what follows for the store (a withdrawn ticket, commands owed anew) is returned.
 """
 
 from __future__ import annotations
@@ -38,22 +39,24 @@ class Upcaster:
 
     def __init__(self, machine: AnyMachine) -> None:
         self._machine = machine
+        states = {older.version: older.states for older in machine.older}
+        states[machine.version] = machine.states
         self._states: dict[int, Callable[[str], Struct]] = {
-            older.version: Decoder[Any](Union[older.states]).decode  # noqa: UP007
-            for older in machine.older
+            version: Decoder[Any](Union[kinds]).decode  # noqa: UP007
+            for version, kinds in states.items()
         }
+        commands = [(older.version, older.commands) for older in machine.older]
+        own = tuple((command.name, command.struct) for command in machine.commands)
         self._commands: dict[tuple[int, str], Callable[[str], Struct]] = {
-            (older.version, name): Decoder(struct).decode
-            for older in machine.older
-            for name, struct in older.commands
+            (version, name): Decoder(struct).decode
+            for version, pairs in (*commands, (machine.version, own))
+            for name, struct in pairs
         }
 
     def state(self, version: int, document: str, at: int) -> Upcast:
         """`at`: the time of the instance's last step.  Raises what its decoder raises."""
-        decode = self._states.get(version)
-        if decode is None:
-            raise UnknownVersion(f"{self._machine.name} {version}")
-        state = decode(document)
+        version = self._released(version)
+        state = self._states[version](document)
         phase = str(state.__struct_config__.tag)
         first = held = _ticket(state)
         owed: dict[int, Struct] = {}
@@ -68,13 +71,14 @@ class Upcaster:
             now = _ticket(state)
             if held is not None and held != now:
                 owed.pop(held, None)
-            owed |= {number(command): command for command in asked}
+            owed |= {ticket_of(command): command for command in asked}
             held = now
         withdrawn = None if first == held else first
         return Upcast(state, phase, withdrawn, tuple(owed.values()))
 
     def command(self, version: int, name: str, document: str) -> Struct:
         """An owed command of an older version; raises what its decoder raises."""
+        version = self._released(version)
         decode = self._commands.get((version, name))
         if decode is None:
             raise UnknownVersion(f"{self._machine.name} {version}, `{name}`")
@@ -83,6 +87,9 @@ class Upcaster:
             if older.version >= version:
                 command = self._next(older.command, command)
         return command
+
+    def _released(self, version: int) -> int:
+        return min(known for known in self._states if known >= version)
 
     def _next(self, way: Callable[[Any], Struct] | None, command: Struct) -> Struct:
         if way is None:
@@ -96,7 +103,7 @@ def _ticket(state: Struct) -> int | None:
     return ticket
 
 
-def number(command: Struct) -> int:
+def ticket_of(command: Struct) -> int:
     """The ticket of a command of any version."""
     ticket: int = getattr(command, "ticket")  # noqa: B009 - a command has one
     return ticket
