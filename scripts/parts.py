@@ -48,13 +48,15 @@ STATIC: Final = (
 )
 
 # Tests that start processes of their own run apart, so that their time is seen.
-APART: Final = ("tests/packaging", "tests/chaos", "tests/demo")
+APART: Final[dict[str, Command]] = {
+    "tests/packaging": (),
+    "tests/chaos": ("-n", "2"),
+    "tests/demo": ("-n", "2"),
+}
+OTHERS: Final = tuple(f"--ignore={path}" for path in APART)
 TESTS: Final = (
-    Part(
-        "tests",
-        ("pytest", "-n", "2", "tests", *(f"--ignore={path}" for path in APART)),
-    ),
-    *(Part(path, ("pytest", "-n", "2", path)) for path in APART),
+    Part("tests", ("pytest", "-n", "2", *OTHERS, "tests")),
+    *(Part(path, ("pytest", *options, path)) for path, options in APART.items()),
 )
 
 
