@@ -18,6 +18,10 @@ ROOT = Path(__file__).parents[2]
 PATHS = tuple(
     path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("specs/**/*.deed"))
 )
+SHAPES = {
+    path.relative_to(ROOT).as_posix(): path.read_text()
+    for path in sorted(ROOT.glob("specs/.shapes/*.json"))
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +31,7 @@ def texts() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def program(texts: dict[str, str]) -> Program:
-    return compile(texts)
+    return compile(texts, SHAPES)
 
 
 def test_the_gallery_compiles_without_a_problem(program: Program) -> None:
@@ -97,7 +101,8 @@ def test_the_lowered_form_of_every_spec_is_the_same_machine(
 ) -> None:
     """B8: it parses, checks, and gives the same core and the same Python."""
     again = compile(
-        {path: _lowered(path, text, program.lowered) for path, text in texts.items()}
+        {path: _lowered(path, text, program.lowered) for path, text in texts.items()},
+        SHAPES,
     )
     assert again.problems == ()
     for module, other in zip(program.modules, again.modules, strict=True):

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 LEASE = (ROOT / "specs" / "fleet" / "lease.deed").read_text("utf-8")
 ORDERS = (ROOT / "specs" / "shop" / "orders.deed").read_text("utf-8")
 POLICIES = (ROOT / "specs" / "shop" / "policies.deed").read_text("utf-8")
+SHAPES = ROOT / "specs" / ".shapes"
 
 
 @pytest.fixture
@@ -21,6 +22,7 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "lease.deed").write_text(LEASE)
+    shutil.copytree(SHAPES, tmp_path / "specs" / ".shapes")
     return tmp_path
 
 

@@ -20,11 +20,14 @@ SPECS = {
     path: (ROOT / path).read_text("utf-8")
     for path in ("specs/shop/orders.deed", "specs/shop/policies.deed")
 }
+SHAPES = {
+    path: (ROOT / path).read_text("utf-8") for path in ("specs/.shapes/order.1.json",)
+}
 PRINT = """
 import hashlib, json, sys
 from deedbox_dsl import compile
 from deedbox_generator.emit import emit
-program = compile(json.load(sys.stdin))
+program = compile(*json.load(sys.stdin))
 output = json.dumps(emit(program.modules, program.texts))
 print(hashlib.sha256(output.encode()).hexdigest())
 """
@@ -33,7 +36,7 @@ print(hashlib.sha256(output.encode()).hexdigest())
 def digest(specs: dict[str, str], folder: Path, **environment: str) -> str:
     ran = subprocess.run(
         [sys.executable, "-c", PRINT],
-        input=json.dumps(specs),
+        input=json.dumps([specs, SHAPES]),
         capture_output=True,
         text=True,
         check=True,
@@ -66,7 +69,7 @@ def orders() -> dict[str, str]:
 
 
 def output(specs: dict[str, str]) -> dict[str, str]:
-    program = compile(specs)
+    program = compile(specs, SHAPES)
     return emit(program.modules, program.texts)["specs/shop/orders.deed"]
 
 

@@ -13,9 +13,10 @@ SPECS = Path(__file__).parents[3] / "specs"
 
 def _machines(sources: dict[str, str]) -> dict[str, core.Machine]:
     """Those of the modules without an error."""
+    shapes = {path.name: path.read_text() for path in SPECS.glob(".shapes/*.json")}
     return {
         machine.name: machine
-        for module in compile(sources).modules
+        for module in compile(sources, shapes).modules
         for machine in module.machines
     }
 
