@@ -34,11 +34,11 @@ bench: bench-reducer bench-saga ## Run all benchmarks
 
 .PHONY: bench-reducer
 bench-reducer: setup ## Transitions a second of the generated order machine
-	@.venv/bin/python bench/reducer.py
+	@PYTHONPATH=tests/replay .venv/bin/python bench/reducer.py
 
 .PHONY: bench-saga
 bench-saga: setup ## Sagas a second on SQLite, beside bare SQLite
-	@.venv/bin/python bench/saga.py
+	@PYTHONPATH=tests/replay .venv/bin/python bench/saga.py
 
 .PHONY: soak
 soak: setup ## Repeat the kill tests, SOAK times (default 10)
