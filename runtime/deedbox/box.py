@@ -134,9 +134,11 @@ class Box:
         rules: Rules,
         clock: Clock,
         peers: bool,
+        waiting: int = WAITING,
         spawn: Spawn = spawn_thread,
     ) -> None:
         self.machines = Machines(machines)
+        self.waiting = waiting
         self.store = store
         self.rules = rules
         self.clock = clock
@@ -145,7 +147,7 @@ class Box:
         self._spawn = spawn
         self._join: Callable[[], None] | None = None
         self._lock = threading.Lock()
-        self._gate = threading.BoundedSemaphore(WAITING)
+        self._gate = threading.BoundedSemaphore(waiting)
         self._within = threading.local()
 
     def __enter__(self) -> Box:

@@ -84,10 +84,12 @@ from .operations import (
 )
 from .step import Step, step
 from .upcast import ticket_of
-from .values import HOUR, Migrated, Receipt, Rules
+from .values import HOUR, MINUTE, Migrated, Receipt, Rules
 
 DUE_PAGE: Final = 512
 BASE_EVERY: Final = 256
+CLOCK_BEHIND: Final = 5 * MINUTE
+"""So far may the clock be behind an instance's time before it is counted (R9)."""
 FIRINGS: Final = 64
 """So many deadlines of one instance fire in one batch; what is left waits for the next."""
 REDUCING: Final = 20
@@ -222,6 +224,8 @@ class Work:
         """A row as it stands; one that cannot be read is parked (R11)."""
         id, rev, phase, at, born, version, wake_at, parked, doc = row
         one = Live(codec, id, None, rev, rev, at, born, version, wake_at, doc)
+        if at > self.now + CLOCK_BEHIND:
+            self.result.counts["clock_behind"] += 1
         if parked is not None:
             one.refusal = InstanceParked(f"{codec.name} {id}: {parked}")
         elif version > codec.version:
@@ -325,7 +329,9 @@ class Work:
                 continue
             one = None if answer.outcome is None else self.live[key[0], key[1]]
             if one is not None and one.refusal is not None:
-                self.give_back(key, str(one.refusal), str(one.refusal))
+                said = str(one.refusal)
+                parked = isinstance(one.refusal, InstanceParked)
+                self.give_back(key, said, said if parked else None)
                 continue
             keys.append(key)
             known.append((answer, one))
@@ -432,6 +438,10 @@ class Work:
                 continue
             if type(one.state) not in one.codec.machine.finals:
                 self.fire(one)
+                if not one.dirty and one.refusal is None:
+                    # The column says due and the state does not: the state is right.
+                    one.wake_at, one.dirty = one.codec.machine.wake(one.state), True
+                    self.result.counts["wakes corrected"] += 1
             elif one.wake_at is not None and one.wake_at <= self.now and not one.dirty:
                 ended.setdefault(one.codec.name, []).append(one)
         for machine, ones in ended.items():

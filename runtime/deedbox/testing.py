@@ -165,9 +165,14 @@ def _picture(codecs: Iterable[Codec]) -> Program[Picture]:
         for row in rows:
             history = yield from ask(History(codec.name, row[0]))
             picture.journal[codec.name, row[0]] = history
-    picture.outbox = yield from ask(Everything())
+    picture.outbox = sorted((yield from ask(Everything())), key=lambda row: row[:3])
     picture.sessions = yield from ask(Sessions())
     return picture
+
+
+def picture(store: Store, machines: Iterable[AnyMachine]) -> Picture:
+    """What a store holds now, in the order of its keys."""
+    return store.read(_picture([Codec(machine) for machine in machines]))
 
 
 class Laws:

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeVar, cast
 from msgspec import Struct
 
 from .batch import Answered, Held, Raised, Tell, Watch
-from .box import WAITING, Box
+from .box import Box
 from .clock import Timer
 from .errors import MisplacedCall, MissingHandlers, UnknownMachine
 from .machine import Machine
@@ -108,7 +108,7 @@ class Worker:
         if self._loop is not None:
             raise MisplacedCall("A worker is opened once.")
         self._loop = asyncio.get_running_loop()
-        self._gate = asyncio.Semaphore(WAITING)
+        self._gate = asyncio.Semaphore(self._box.waiting)
         self._still = asyncio.Event()
         self._pool = ThreadPoolExecutor(self._threads, "deedbox handler")
         self._writer = self._box.writer()
@@ -270,6 +270,11 @@ class Worker:
     def running(self) -> list[Key]:
         """The rows whose handlers are at work."""
         return list(self._running)
+
+    @property
+    def queued(self) -> list[object]:
+        """What waits for the writer."""
+        return self._writer.queued
 
     @property
     def epoch(self) -> int:

@@ -144,6 +144,11 @@ class Writer:
         self._waking.set()
 
     @property
+    def queued(self) -> list[object]:
+        """What waits for the next turn."""
+        return list(self._queue)
+
+    @property
     def quiet(self) -> bool:
         """Whether nothing is to be done before the next deadline."""
         return self._asleep and not self._queue and not self._waking.is_set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from deedbox import Rules
-from deedbox.box import Box
+from deedbox.box import WAITING, Box
 from deedbox.operations import Store
 from deedbox.testing import FakeClock, Laws, Watched
 from jobs import job
@@ -23,11 +23,18 @@ class Place:
         self.watched: list[Watched] = []
         self.rules = Rules()
 
-    def open(self, rules: Rules | None = None) -> Box:
+    def open(self, waiting: int = WAITING) -> Box:
         """Another process's view of the same store."""
-        rules = rules or self.rules
+        rules = self.rules
         store = Watched(self._open_store(self.clock))
-        box = Box(store, MACHINES, rules=rules, clock=self.clock, peers=False)
+        box = Box(
+            store,
+            MACHINES,
+            rules=rules,
+            clock=self.clock,
+            peers=False,
+            waiting=waiting,
+        )
         store.watch(Laws(MACHINES, rules))
         self.watched.append(store)
         self._boxes.append(box)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 
 import pytest
 from deedbox import ReducerFailed, StoreError, StoreFailed, Worker
+from deedbox.batch import Tell
 from deedbox.box import Box
 from deedbox.operations import (
     AnyOperation,
@@ -21,9 +23,11 @@ from deedbox.operations import (
     Journal,
     Load,
     Owe,
+    Program,
     Rollback,
     Save,
     Take,
+    ask,
 )
 from deedbox.testing import Fault, Faults, elapse, settle
 from hands import Hands, Held
@@ -293,3 +297,83 @@ async def test_i6_claims_belong_to_sessions(place: Place) -> None:
     instance = box.get(job.machine, "a")
     assert instance is not None
     assert not instance.owed[0].claimed
+
+
+class TestOrder:
+    """R3: one instance is serial in commit order, whoever sends."""
+
+    def test_r3_messages_from_many_threads_are_one_sequence(self, place: Place) -> None:
+        boxes = [place.open(), place.open()]
+        boxes[0].start(job.Start(job="a"))
+        revs: list[int] = []
+
+        def send(box: Box, number: int) -> None:
+            revs.extend(
+                box.send(job.machine, "a", job.Note(text=f"{number}/{each}")).rev
+                for each in range(10)
+            )
+
+        threads = [
+            threading.Thread(target=send, args=(boxes[number % 2], number))
+            for number in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(revs) == list(range(2, 82))
+
+    async def test_r3_a_broken_instance_delays_no_other(self, place: Place) -> None:
+        box = place.open()
+        box.start_many(job.Start(job=id) for id in ("a", "b"))
+        with pytest.raises(ReducerFailed):
+            box.send(job.machine, "a", job.Boom())
+        async with Worker(box, {job.machine: Hands()}) as worker:
+            await worker.wait(job.machine, "b")
+            await worker.wait(job.machine, "a")
+
+
+class TestBounds:
+    """R16: senders wait before the queue; answers and deadlines never do."""
+
+    async def test_r16_senders_wait_when_the_queue_is_full(self, place: Place) -> None:
+        box, hands = place.open(waiting=3), Held()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            with box.transaction():
+                senders = [
+                    asyncio.ensure_future(worker.start(job.Start(job=f"j{number}")))
+                    for number in range(10)
+                ]
+                await asyncio.sleep(0.02)
+                hands.gate.set()
+                await asyncio.sleep(0.02)
+                waiting = sum(isinstance(each, Tell) for each in worker.queued)
+                assert waiting <= 3
+            await asyncio.gather(*senders)
+            await settle(worker)
+        assert {one.phase for one in box.list(job.machine)} == {"Done"}
+
+
+async def test_a_wake_column_that_lies_is_corrected(place: Place) -> None:
+    """I5: the state decides; a wrong column makes no turn without an end."""
+    box = place.open()
+    box.start(job.Start(job="a"))
+    (row,) = box.store.read(ask(Load("Job", ["a"])))
+    early = (*row[:6], row[3] + 1, *row[7:])
+
+    def spoil() -> Program[None]:
+        yield from ask(Begin())
+        yield from ask(Save("Job", [], [(early, row[1])]))
+        yield from ask(Commit())
+
+    place.watched[0].store.run(spoil())
+    async with Worker(box, {job.machine: Held()}, only=["Job.notify"]) as worker:
+        await elapse(place.clock, 10, worker)
+        assert box.counts["wakes corrected"] == 1
+        instance = await worker.get(job.machine, "a")
+    assert instance is not None
+    assert instance.wake_at == place.clock.wall() - 10 + 30_000
+    assert all(text.startswith("I5") for text in place.watched[0].broken)
+    place.watched[0].broken.clear()
