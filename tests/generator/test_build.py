@@ -54,6 +54,7 @@ def test_a_build_writes_the_package_and_the_manifest(project: Path) -> None:
         "lease/__init__.py",
         "lease/lease.py",
         "lease/lease_sqlite.py",
+        "lease/lease_v1.py",
         "lease/types.py",
     }
 
@@ -146,11 +147,14 @@ def test_a_renamed_machine_leaves_no_orphan(project: Path) -> None:
     (project / "specs" / "lease.deed").write_text(
         LEASE.replace("machine Lease", "machine Tenure")
     )
+    shape = project / "specs" / ".shapes" / "lease.1.json"
+    shape.write_text(shape.read_text().replace('"Lease"', '"Tenure"'))
     assert deedbox(project, "build").returncode == 0
     assert {path for path in built(project) if path.startswith("lease/")} == {
         "lease/__init__.py",
         "lease/tenure.py",
         "lease/tenure_sqlite.py",
+        "lease/tenure_v1.py",
         "lease/types.py",
     }
 
