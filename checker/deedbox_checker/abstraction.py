@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 from typing import Final, Literal, TypeAlias, cast
 
 from deedbox.key import key_text
@@ -29,7 +29,7 @@ BORN: Final = "born"
 Fate: TypeAlias = Struct | Literal["void"] | None
 
 
-class Row(Enum):
+class Row(StrEnum):
     """The outbox row of the awaited issue.
 
     `OUT`: handed out.  `SPENT`: handed out once and never again (`unrepeatable`).

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Literal, TypeAlias, cast
 
 from deedbox import Due, Instant
@@ -28,7 +28,7 @@ from .points import later
 from .reaction import Reaction, Reactions
 
 
-class Kind(Enum):
+class Kind(StrEnum):
     """What sort of step it is; fairness and reports go by it."""
 
     START = "start"
@@ -90,7 +90,9 @@ class Environment:
     model: Model
     reactions: Reactions
     faults: frozenset[Kind]
-    undo: Undo = Undo.VOIDS
+    undo: Undo
+    first: tuple[tuple[Struct, Label], ...]
+    sent: tuple[tuple[Struct, Label], ...]
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """Every step of `world` that changes it, or breaks something."""
@@ -111,14 +113,15 @@ class Environment:
             counts=(0,) * len(self.model.counted),
             stale=(0,) * len(self.model.counted),
         )
-        for message in self.model.starts:
-            text = shown(message, self.model.starts)
-            yield from self._react(empty, message, Label(Kind.START, "sender", text))
+        for message, label in self.first:
+            yield from self._react(empty, message, label)
 
     def _react(
         self, world: World, message: Struct, label: Label
     ) -> Iterator[tuple[World, Label]]:
         for reaction in self.reactions.of(world.state, message):
+            if reaction.state is None and not reaction.broken:
+                continue
             after, broken = self._commit(world, reaction)
             if after != world or broken:
                 yield after, replace(label, broken=broken) if broken else label
@@ -207,17 +210,8 @@ class Environment:
         """Due deadlines fire before a message is reduced, so with one due there is none."""
         if self.due(state):
             return
-        for message in self.model.messages:
-            name = type(message).__name__
-            label = Label(
-                Kind.MESSAGE, "sender", shown(message, self.model.messages), name
-            )
+        for message, label in self.sent:
             yield from self._react(world, message, label)
-        for message in self.model.starts:
-            text = f"{shown(message, self.model.starts)} again"
-            yield from self._react(
-                world, message, Label(Kind.MESSAGE, "sender", text, "Start")
-            )
 
     def _far_side(self, world: World) -> Iterator[tuple[World, Label]]:
         current = world.open_deed
@@ -312,6 +306,38 @@ class Environment:
                     text = f"AN EARLIER {command_name} IS ANSWERED {answer.outcome}"
                     label = Label(Kind.LATE, "worker", text, name)
                     yield from self._react(world, answer.message, label)
+
+
+def environment(
+    model: Model,
+    reactions: Reactions,
+    faults: frozenset[Kind],
+    undo: Undo = Undo.VOIDS,
+) -> Environment:
+    starts = [(message, shown(message, model.starts)) for message in model.starts]
+    return Environment(
+        model,
+        reactions,
+        faults,
+        undo,
+        tuple((message, Label(Kind.START, "sender", text)) for message, text in starts),
+        tuple(
+            (
+                message,
+                Label(
+                    Kind.MESSAGE,
+                    "sender",
+                    shown(message, model.messages),
+                    type(message).__name__,
+                ),
+            )
+            for message in model.messages
+        )
+        + tuple(
+            (message, Label(Kind.MESSAGE, "sender", f"{text} again", "Start"))
+            for message, text in starts
+        ),
+    )
 
 
 def shown(message: Struct, among: tuple[Struct, ...]) -> str:

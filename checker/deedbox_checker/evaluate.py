@@ -43,6 +43,11 @@ def phase(state: Struct | None) -> str | None:
     return None if state is None else type(state).__name__
 
 
+def variant(chosen: object) -> object:
+    """The name of a choice's variant, as it is stored."""
+    return cast(Struct, chosen).__struct_config__.tag
+
+
 def attribute(target: object, name: str) -> object:
     return getattr(target, name)
 
@@ -98,7 +103,7 @@ def value(expr: core.Expr) -> Value:
             return phase_is(subject, frozenset(states))
         case core.VariantIs(target, variants):
             tagged, names = value(target), frozenset(variants)
-            return lambda scene: type(tagged(scene)).__name__ in names
+            return lambda scene: variant(tagged(scene)) in names
         case core.Known(target):
             return value(target)
         case core.Call():

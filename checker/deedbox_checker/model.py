@@ -24,7 +24,7 @@ from msgspec.structs import fields as struct_fields
 
 from .domain import EPOCH, Domain, body_expressions, domain
 from .evaluate import inline, spread_of, walk
-from .points import Points, points
+from .points import Points, instants, points
 
 
 class Spread:
@@ -51,10 +51,18 @@ class Answer:
     message: Struct
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a step looks at: its expressions, and the names of the instants in them."""
+
+    roots: tuple[core.Expr, ...] = ()
+    instants: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """`fields`: by state, its fields, key and given included; `reach`: by state and
-    trigger, the expressions that its clauses and the properties compute in such a step.
+    """`fields`: by state, its fields, key and given included; `looks`: by state and
+    trigger, what its clauses and the properties look at in such a step.
     `counted`: the pairs of command and outcome that a property counts.
     `gives_back`: (command, outcome) pairs by which an undo has done its work.
     """
@@ -70,7 +78,7 @@ class Model:
     commands: Mapping[type[Struct], core.Command]
     outcomes: Mapping[type[Struct], tuple[str, str]]
     fields: Mapping[str, tuple[core.Field, ...]]
-    reach: Mapping[tuple[str, str], tuple[core.Expr, ...]]
+    looks: Mapping[tuple[str, str], Look]
     counted: tuple[tuple[str, str], ...]
     gives_back: frozenset[tuple[str, str]]
     prefix: str
@@ -148,7 +156,7 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
         commands,
         outcomes,
         {state.name: (*spec.key, *spec.given, *state.fields) for state in spec.states},
-        reached_by(spec),
+        looked_at(spec),
         counted(spec),
         frozenset(
             (command.name, outcome.name)
@@ -170,7 +178,7 @@ def trigger_name(trigger: core.Trigger) -> str:
             return "Due"
 
 
-def reached_by(spec: core.Machine) -> dict[tuple[str, str], tuple[core.Expr, ...]]:
+def looked_at(spec: core.Machine) -> dict[tuple[str, str], Look]:
     ladders = {ladder.name: ladder for ladder in spec.ladders}
     every = [stated.pred.expr for stated in spec.properties if stated.word == "across"]
     begun = list(body_expressions(spec.start))
@@ -190,16 +198,18 @@ def reached_by(spec: core.Machine) -> dict[tuple[str, str], tuple[core.Expr, ...
             roots.append(clause.guard)
         if clause.body is not None:
             roots += body_expressions(clause.body)
-    return {
-        place: tuple(
-            dict.fromkeys(
-                inline(root, ladders, shortest)
-                for root in roots
-                for shortest in (False, True)
-            )
+    return {place: look(roots, ladders) for place, roots in found.items()}
+
+
+def look(roots: list[core.Expr], ladders: Mapping[str, core.Ladder]) -> Look:
+    numbers = tuple(
+        dict.fromkeys(
+            inline(root, ladders, shortest)
+            for root in roots
+            for shortest in (False, True)
         )
-        for place, roots in found.items()
-    }
+    )
+    return Look(numbers, frozenset(name for root in numbers for name in instants(root)))
 
 
 def counted(spec: core.Machine) -> tuple[tuple[str, str], ...]:

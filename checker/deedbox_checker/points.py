@@ -332,15 +332,15 @@ def realised(
     points: Points,
     state: Struct,
     roots: Sequence[core.Expr],
+    read: frozenset[str],
     message: Struct,
 ) -> Iterator[Struct]:
     """The state in milliseconds, in every way that a step by these expressions can tell apart."""
     held = [
         (name, sorted(ages(name, roots, message, state) or {0}))
-        for name in sorted(points.loose)
+        for name in sorted(points.loose & read)
         if getattr(state, name, None) is not None
     ]
-    read = {name for root in roots for name in instants(root)}
     distances = {
         name: d for name, d in live(points, state).items() if d <= 0 or name in read
     }

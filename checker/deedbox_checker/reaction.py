@@ -22,7 +22,7 @@ from msgspec import Struct
 from .abstraction import explored_own
 from .domain import EPOCH
 from .evaluate import Scene, Truth, inline, phase, truth
-from .model import Model, trigger_name
+from .model import Look, Model, trigger_name
 from .points import realised
 
 
@@ -77,8 +77,10 @@ class Reactions:
             yield from self._jittered(None, message)
             return
         name = "Due" if isinstance(message, Due) else self.model.trigger(message)
-        roots = self.model.reach.get((phase(state) or "", name), ())
-        for concrete in realised(self.model.points, state, roots, message):
+        look = self.model.looks.get((phase(state) or "", name), Look())
+        for concrete in realised(
+            self.model.points, state, look.roots, look.instants, message
+        ):
             yield from self._jittered(concrete, message)
 
     def _jittered(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:

@@ -16,7 +16,16 @@ from deedbox_dsl import core
 
 from . import engine, walk
 from .abstraction import World
-from .environment import COUNTED, ENDING, FAULTS, Environment, Kind, Label, Undo
+from .environment import (
+    COUNTED,
+    ENDING,
+    FAULTS,
+    Environment,
+    Kind,
+    Label,
+    Undo,
+    environment,
+)
 from .evaluate import phase
 from .model import Model, model
 from .points import TwoDistances
@@ -131,11 +140,11 @@ def verify(
         return Report(
             spec.name, 0, 0, 0, perf_counter() - began, chosen, assumed, (), (), reason
         )
-    environment = Environment(
+    environs = environment(
         made, reactions(made), frozenset(FAULTS[name] for name in chosen), undo
     )
     try:
-        searched = search(environment, limit, progress)
+        searched = search(environs, limit, progress)
     except Unbounded:
         reason = f"more than {limit:,} states"
         return Report(
@@ -167,7 +176,7 @@ def verify(
 
 
 def search(
-    environment: Environment, limit: int, progress: Callable[[int], None]
+    environs: Environment, limit: int, progress: Callable[[int], None]
 ) -> Searched:
     numbered = Numbered()
     met = 0
@@ -177,7 +186,7 @@ def search(
         met += 1
         if not met % 1000:
             progress(met)
-        for after, label in environment.steps(world):
+        for after, label in environs.steps(world):
             yield after, numbered.of(label)
 
     closed = close([World()], successors, limit)
@@ -191,7 +200,7 @@ def search(
         closed.labels,
         bytes(label.kind in COUNTED for label in labels),
     )
-    return Searched(environment, closed, labels, engine.explore(made))
+    return Searched(environs, closed, labels, engine.explore(made))
 
 
 # ---- judging ---------------------------------------------------------------------
