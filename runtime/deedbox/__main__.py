@@ -18,6 +18,7 @@ Run: TypeAlias = Callable[[argparse.Namespace], int]
 
 COMMANDS_OF: Final = {
     "compiler": ("build", "check", "explain", "fmt", "show"),
+    "checker": ("verify",),
 }
 
 

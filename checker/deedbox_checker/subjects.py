@@ -1,0 +1,49 @@
+"""What there is to verify in a program: each machine, and its generated module, loaded.
+
+The texts are those that `deedbox build` writes, so what is explored is what runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from types import ModuleType
+
+from deedbox_dsl import core
+from deedbox_dsl.program import Program
+from deedbox_generator.emit import emit
+
+from .load import load
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A machine, the spec that it stands in, and a private copy of its module."""
+
+    path: str
+    machine: core.Machine
+    module: ModuleType
+
+
+def subjects(program: Program) -> tuple[Subject, ...]:
+    """Every machine of the program's sound modules, in the order of the specs."""
+    files = emit(program.modules, program.texts, nested=True)
+    modules = load(
+        {path: text for texts in files.values() for path, text in texts.items()}
+    )
+    return tuple(
+        Subject(module.path, machine, of_machine(modules, module.path, machine.name))
+        for module in program.modules
+        for machine in module.machines
+    )
+
+
+def of_machine(modules: Mapping[str, ModuleType], path: str, name: str) -> ModuleType:
+    folder = PurePosixPath(path).stem
+    for file, module in modules.items():
+        if PurePosixPath(file).parent.name == folder:
+            machine: object = getattr(module, "machine", None)
+            if getattr(machine, "name", None) == name:
+                return module
+    raise LookupError(f"{path} generates no module for {name}")
