@@ -149,6 +149,7 @@ class Box:
         self._lock = threading.Lock()
         self._gate = threading.BoundedSemaphore(waiting)
         self._within = threading.local()
+        self._served = False
 
     def __enter__(self) -> Box:
         return self
@@ -174,7 +175,8 @@ class Box:
     def start_many(self, messages: Iterable[Struct]) -> list[Receipt | SendError]:
         """Begin many, in chunks of 512; each has an answer of its own, in their order.
 
-        A chunk is committed before the next is taken from the iterable.
+        A chunk is committed before the next is taken from the iterable.  A `StoreError`
+        ends it; what was committed before stays.
         """
         answers: list[Receipt | SendError] = []
         source = iter(messages)
@@ -275,6 +277,18 @@ class Box:
                 self._join = self._spawn(self._writer.serve)
         return self._writer
 
+    def serve(self) -> Writer:
+        """The writer, for a worker, of which there is one at a time."""
+        with self._lock:
+            if self._served:
+                raise MisplacedCall("This box has a worker; one serves many machines.")
+            self._served = True
+        return self.writer()
+
+    def unserve(self) -> None:
+        """The worker has stopped."""
+        self._served = False
+
     # -- asking
 
     def get(self, machine: Machine[S, B, M, O, C], id: str) -> Instance[S] | None:
@@ -314,7 +328,9 @@ class Box:
         """A write transaction: your own statements and ours, committed together.
 
         It commits at the end of the block and rolls back when the block raises.
-        All other writers wait for it.  What it owes is taken up by a worker after it.
+        All other writers wait for it, so do not wait for them inside of it.  What it
+        owes is taken up by a worker after it.  Raises `StoreFailed` when it cannot
+        begin or commit.
         """
         if getattr(self._within, "open", False):
             raise MisplacedCall("A transaction is already open in this thread.")
@@ -329,8 +345,10 @@ class Box:
     def close(self) -> None:
         """Finish what was sent, end the session, close the files.
 
-        A worker on this box must be stopped before.
+        A worker on this box must be stopped before, or `MisplacedCall` is raised.
         """
+        if self._served:
+            raise MisplacedCall("Stop the worker of this box before closing it.")
         with self._lock:
             join, self._join = self._join, lambda: None
         if join is not None:

@@ -72,4 +72,4 @@ class RealClock:
         milliseconds: int,
         callback: Callable[[], None],
     ) -> Timer:
-        return loop.call_later(min(milliseconds, SLICE) / 1000, callback)
+        return loop.call_later(milliseconds / 1000, callback)

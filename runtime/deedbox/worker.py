@@ -107,11 +107,11 @@ class Worker:
         """Serve from now on: what a dead process held, and what waits, is taken up."""
         if self._loop is not None:
             raise MisplacedCall("A worker is opened once.")
+        self._writer = self._box.serve()
         self._loop = asyncio.get_running_loop()
         self._gate = asyncio.Semaphore(self._box.waiting)
         self._still = asyncio.Event()
         self._pool = ThreadPoolExecutor(self._threads, "deedbox handler")
-        self._writer = self._box.writer()
         self._writer.submit(Serve(self, self._room))
         return self
 
@@ -139,6 +139,7 @@ class Worker:
         stopped = self._loop.create_future()
         self._writer.submit(Stop(self._reply(stopped)))
         count = cast("int", await stopped)
+        self._box.unserve()
         if self._timer is not None:
             self._timer.cancel()
         if self._dropped:

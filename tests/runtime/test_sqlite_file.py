@@ -112,6 +112,27 @@ def test_the_file_is_durable_and_its_log_bounded(tmp_path: Path) -> None:
     assert (mode, size) == ("wal", 5_000)
 
 
+def test_a_statement_of_the_caller_fails_as_the_caller_s(tmp_path: Path) -> None:
+    with deedbox.open(f"sqlite:///{tmp_path}/jobs.db", [job.machine]) as box:
+        with box.transaction() as tx:
+            tx.connection.execute("create table invoices (job text)")
+
+        def fail() -> None:
+            with box.transaction() as tx:
+                tx.start(job.Start(job="a"))
+                tx.connection.execute("insert into nowhere values (1)")
+
+        with pytest.raises(sqlite3.OperationalError, match="no such table"):
+            fail()
+        with box.transaction() as tx:
+            tx.start(job.Start(job="b"))
+            tx.connection.execute("insert into invoices values ('b')")
+        assert [one.id for one in box.list(job.machine)] == ["b"]
+    db = sqlite3.connect(tmp_path / "jobs.db")
+    assert db.execute("select * from invoices").fetchall() == [("b",)]
+    db.close()
+
+
 def test_an_epoch_is_never_given_twice(tmp_path: Path) -> None:
     path = tmp_path / "jobs.db"
     for _ in range(3):

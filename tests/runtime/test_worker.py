@@ -435,6 +435,17 @@ async def test_a_worker_says_what_it_cannot_do(box: Box) -> None:
             await worker.__aenter__()
 
 
+async def test_a_box_has_one_worker_and_outlives_it(box: Box) -> None:
+    async with Worker(box, {job.machine: Hands()}):
+        with pytest.raises(MisplacedCall, match="has a worker"):
+            await Worker(box, {job.machine: Hands()}).__aenter__()
+        with pytest.raises(MisplacedCall, match="Stop the worker"):
+            box.close()
+    async with Worker(box, {job.machine: Hands()}) as worker:
+        await worker.start(job.Start(job="a"))
+        await worker.wait(job.machine, "a")
+
+
 async def test_only_some_commands_may_be_served(place: Place) -> None:
     box, hands, others = place.open(), Held(), Hands()
     async with Worker(box, {job.machine: hands}, only=["Job.run"]) as worker:

@@ -301,25 +301,26 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self) -> Generator[SqliteTransaction]:
-        self._turn.acquire()
-        try:
+        """What the caller's own statements raise is the caller's, and rolls back."""
+        with self._turn:
             if self._guest is None:
                 self._guest = self._connect()
+            guest = self._guest
             self._locks.enter()
             try:
-                self._guest.execute("begin immediate")
-                try:
-                    yield SqliteTransaction(self._guest, self._operations(self._guest))
-                    self._guest.execute("commit")
-                finally:
-                    if self._guest.in_transaction:
-                        self._guest.execute("rollback")
+                self._say(guest, "begin immediate")
+                yield SqliteTransaction(guest, self._operations(guest))
+                self._say(guest, "commit")
             finally:
+                if guest.in_transaction:
+                    guest.execute("rollback")
                 self._locks.leave()
-        except sqlite3.OperationalError as problem:
-            raise StoreFailed(f"{self.path}: {problem}") from problem
-        finally:
-            self._turn.release()
+
+    def _say(self, connection: sqlite3.Connection, statement: str) -> None:
+        try:
+            connection.execute(statement)
+        except sqlite3.Error as problem:
+            raise StoreFailed(f"{self.path}: {statement}: {problem}") from problem
 
     def changed(self, epoch: int) -> bool:  # noqa: ARG002  a connection knows itself
         """Whether another connection committed since this was last asked."""
