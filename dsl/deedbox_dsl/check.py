@@ -28,6 +28,7 @@ from .problems import Problem
 from .properties import checking_bounds, properties, restarts
 from .source import Span
 from .suggest import nearest
+from .told import told
 from .types import INSTANT, Maybe, Type, base_of, mentions_error
 from .walk import nodes
 
@@ -56,6 +57,8 @@ def check(
         )
         for name, state in outline.states.items()
     )
+    start = _start(machine, outline)
+    bodies = [start, *(each.body for each in clauses if each.body is not None)]
     return (
         core.Machine(
             name=machine.name.text,
@@ -70,7 +73,8 @@ def check(
                 replace(command, deadline=_has_deadline(command, states))
                 for command in outline.commands.values()
             ),
-            start=_start(machine, outline),
+            told=tuple(told(bodies, scope, problems)),
+            start=start,
             again=tuple(restarts(machine, outline)),
             clauses=clauses,
             properties=tuple(properties(machine, outline)),

@@ -15,7 +15,7 @@ from . import core
 from .problems import Label, Problem
 from .reserved import BUILTIN_TYPES, GENERATED_CLASSES, why_no_class
 from .source import Span
-from .spelling import pascal, snake
+from .spelling import pascal, snake, told
 from .types import ChoiceType, Declared, ListOf, Maybe, RecordType, Type
 
 SQL_LIMIT = 63
@@ -62,6 +62,9 @@ def _classes(machine: core.Machine) -> Iterator[_Derived]:
         for outcome in command.outcomes:
             what = f"the outcome `{command.name}.{outcome.name}`"
             yield name + pascal(outcome.name), what, outcome.span
+    for each in machine.told:
+        what = f"what is told to `{each.machine}`"
+        yield told(each.machine, each.message), what, each.span
     for kind in sorted(name for name in _types(machine) if why_no_class(name) is None):
         yield kind, f"the type `{kind}`", machine.span
 
@@ -77,6 +80,8 @@ def _types(machine: core.Machine) -> set[str]:
         fields += command.params
         for outcome in command.outcomes:
             fields += outcome.fields
+    for each in machine.told:
+        fields += each.fields
     waiting: list[Type] = [field.type for field in fields]
     while waiting:
         match waiting.pop():

@@ -322,6 +322,21 @@ class Command:
     span: Span = field(compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A message that the machine tells another one, or a start by which it begins it.
+
+    `message` None: a start; its `fields` are the other machine's key and given.
+    """
+
+    module: str
+    machine: str
+    message: str | None
+    key: tuple[Field, ...]
+    fields: tuple[Field, ...]
+    span: Span = field(compare=False, repr=False)
+
+
 # ---- clauses -----------------------------------------------------------------
 
 
@@ -573,7 +588,10 @@ class Migration:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A plain machine, or what a kind was lowered to; `kind` is the word it was written with."""
+    """A plain machine, or what a kind was lowered to; `kind` is the word it was written with.
+
+    `told`: each message to another machine once, in the order of the spec.
+    """
 
     name: str
     kind: Literal["machine", "retry", "scan", "saga"]
@@ -584,6 +602,7 @@ class Machine:
     states: tuple[State, ...]
     messages: tuple[Message, ...]
     commands: tuple[Command, ...]
+    told: tuple[Told, ...]
     start: Body
     again: tuple[Again, ...]
     clauses: tuple[Clause, ...]

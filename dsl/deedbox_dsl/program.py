@@ -24,6 +24,7 @@ from .parse import parse
 from .problems import Problem, has_errors, in_order
 from .released import Released, released
 from .source import Text
+from .told import declared
 from .types import ChoiceType, Declared, RecordType
 
 
@@ -154,14 +155,28 @@ def _module(
         name=scope.module,
         path=scope.path,
         types=tuple(types),
-        imported=tuple(
-            (_declared(scopes[source], name), source) for name, source in scope.imported
-        ),
+        imported=tuple(_imported(scope, machines, scopes)),
         ladders=tuple(ladders),
         machines=machines,
         sources=(*scope.sources, *_shapes(scope.module, machines, recorded)),
         span=module.span,
     )
+
+
+def _imported(
+    scope: Scope, machines: tuple[core.Machine, ...], scopes: Mapping[str, Scope]
+) -> Iterator[tuple[core.TypeDeclaration, str]]:
+    """What it imports by name, then what the messages that it tells others are made of."""
+    paths = {each.module: path for path, each in scopes.items()}
+    own = set(scope.types.values())
+    for name, source in scope.imported:
+        yield _declared(scopes[source], name), source
+    told = [
+        each.type for machine in machines for to in machine.told for each in to.fields
+    ]
+    for kind in dict.fromkeys(declared(told)):
+        if kind not in own:
+            yield kind, paths[kind.module]
 
 
 def _shapes(

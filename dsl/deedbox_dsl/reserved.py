@@ -69,7 +69,7 @@ GENERATED_CLASSES = _words(
     """
     State Start Due Msg Command Taken Step Handlers Refused Instant Duration Annotated
     Literal Final Protocol TypeAlias Awaitable Struct Meta NewType Machine SqliteTable
-    CommandType Transition PostgresTable Outcome Message Never Mapping Callable
+    CommandType Told Transition PostgresTable Outcome Message Never Mapping Callable
     VERSION LATE KEPT ENDED TRANSITIONS UNSTAMPED
     """
 )

@@ -31,3 +31,8 @@ def pascal(name: str) -> str:
 def snake(name: str) -> str:
     """`PaymentUndoing` -> `payment_undoing`, `HTTPError` -> `http_error`."""
     return "_".join(part for part in _HUMPS.sub("_", name).lower().split("_") if part)
+
+
+def told(machine: str, message: str | None) -> str:
+    """`TellAccountDeposit`; `BeginTransfer` when it is the start of a `Transfer`."""
+    return f"Begin{machine}" if message is None else f"Tell{machine}{message}"
