@@ -162,25 +162,46 @@ class Writer:
 
     def serve(self) -> None:
         """The body of the writer's thread."""
-        while True:
+        while not self.over:
             try:
                 wait = self.store.run(self.turn())
             except Exception:
-                log.exception("a turn of the writer failed")
-                wait = self._back_off()
-            if self._queue:
-                continue
-            if self._closing:
-                return
-            if wait == 0:
-                continue
-            if self._wakes:
-                failpoints.hit("waiting")
-            self._asleep = True
-            if not self._queue and not self._closing:
+                wait = self.failed()
+            if self.rests(wait):
                 self.clock.wait(self._waking, wait)
-            self._asleep = False
-            self._waking.clear()
+                self.roused()
+
+    @property
+    def over(self) -> bool:
+        """Whether the writer was closed, and all that was sent is done."""
+        return self._closing and not self._queue
+
+    def failed(self) -> int:
+        """A turn raised: how long to wait before the next."""
+        log.exception("a turn of the writer failed")
+        return self._back_off()
+
+    def rests(self, wait: int | None) -> bool:
+        """Whether to sleep now, for `wait` milliseconds or until called."""
+        if self._queue or self._closing or wait == 0:
+            return False
+        if self._wakes:
+            failpoints.hit("waiting")
+        self._asleep = True
+        if self._queue or self._closing:
+            self.roused()
+            return False
+        return True
+
+    def roused(self) -> None:
+        """The sleep is over."""
+        self._asleep = False
+        self._waking.clear()
+
+    @property
+    def called(self) -> bool:
+        """Whether somebody wants the sleep to end."""
+        return self._waking.is_set()
 
     def turn(self) -> Program[int | None]:
         """Do what waits; in how many milliseconds there is more, None = when told."""
