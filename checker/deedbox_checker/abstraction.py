@@ -148,8 +148,11 @@ def counter(model: Model, field: core.Field, value: int) -> int:
     return value if cap is None else min(value, cap)
 
 
-def explored_own(model: Model, state: Struct) -> Struct:
-    """A state with its data in classes and its instants at ranks; numbers as they are."""
+def explored_own(model: Model, state: Struct, *, exact: bool = False) -> Struct:
+    """A state with its data in classes and its instants at ranks; numbers as they are.
+
+    `exact`: instants stay where they are, those long ago at one place.
+    """
     fields = model.fields[type(state).__name__]
     changes = explored_data(model, fields, state)
     for field in fields:
@@ -159,7 +162,22 @@ def explored_own(model: Model, state: Struct) -> Struct:
             and getattr(state, field.name) not in (None, EPOCH)
         ):
             changes[field.name] = EPOCH
-    return ranked(model.points, with_fields(state, **changes) if changes else state)
+    if changes:
+        state = with_fields(state, **changes)
+    if exact:
+        return shifted(model, state, 0)
+    return ranked(model.points, state)
+
+
+def shifted(model: Model, state: Struct, by: int) -> Struct:
+    """The state when `by` milliseconds have passed."""
+    oldest = EPOCH - 2 * (model.domain.longest + 1)
+    changes: dict[str, int] = {}
+    for name in (*model.points.offsets, *model.points.loose):
+        at = cast("int | None", getattr(state, name, None))
+        if at is not None:
+            changes[name] = max(at - by, oldest)
+    return with_fields(state, **changes) if changes else state
 
 
 def explored_command(model: Model, command: Struct) -> Struct:

@@ -196,7 +196,7 @@ class Environment:
         elif Kind.EARLY in self.faults:
             label = Label(Kind.EARLY, "time", "a wake comes early")
             yield from self._react(world, Due(Instant(EPOCH)), label)
-        after = later(self.model.points, state)
+        after = None if self.reactions.exact else later(self.model.points, state)
         if after is not None:
             yield replace(world, state=after), Label(Kind.TIME, "time", "time goes on")
 

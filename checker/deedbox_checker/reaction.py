@@ -59,6 +59,7 @@ class Reactions:
     model: Model
     clauses: dict[tuple[str, str], list[GuardedClause]]
     across: tuple[Across, ...]
+    exact: bool = False
     followed: set[int] = field(default_factory=set[int])
     met: set[str] = field(default_factory=set[str])
     known: dict[tuple[Struct | None, Struct], tuple[Reaction, ...]] = field(
@@ -73,6 +74,9 @@ class Reactions:
         return found
 
     def _all(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
+        if self.exact:
+            yield self._once(state, message)
+            return
         if state is None:
             yield from self._jittered(None, message)
             return
@@ -112,7 +116,7 @@ class Reactions:
         if not result.changed:
             return Reaction(refused="unchanged", broken=broken)
         return Reaction(
-            explored_own(self.model, new),
+            explored_own(self.model, new, exact=self.exact),
             cast("tuple[Struct, ...]", result.owed),
             "",
             broken,
@@ -222,7 +226,8 @@ def leads_to(clause: core.Clause, name: str | None) -> bool:
             return False
 
 
-def reactions(model: Model) -> Reactions:
+def reactions(model: Model, *, exact: bool = False) -> Reactions:
+    """`exact`: instants are milliseconds from now, delays are the longest."""
     ladders = {ladder.name: ladder for ladder in model.spec.ladders}
     clauses: dict[tuple[str, str], list[GuardedClause]] = {}
     for number, clause in enumerate(model.spec.clauses):
@@ -246,4 +251,4 @@ def reactions(model: Model) -> Reactions:
             if isinstance(expr, core.Binary) and expr.operator == "implies":
                 premise = truth(expr.left)
             across.append(Across(stated.name, truth(expr), premise))
-    return Reactions(model, clauses, tuple(across))
+    return Reactions(model, clauses, tuple(across), exact)

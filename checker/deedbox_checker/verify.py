@@ -40,6 +40,7 @@ from .reaction import reactions
 from .tables import Closure, Tables, Unbounded, close
 from .temporal import Fair, Graph, Lasso, components, refute
 from .trace import Trace, lines
+from .within import overdue
 
 LIMIT = 1_000_000
 
@@ -238,7 +239,9 @@ def asked(searched: Searched) -> Iterator[Verdict]:
 
 
 def says(stated: core.Property) -> str:
-    return f"{stated.word} {stated.name}"
+    if stated.within is None:
+        return f"{stated.word} {stated.name}"
+    return f"{stated.word} {stated.name} (within: wakes on time)"
 
 
 def bounded(searched: Searched, stated: core.Property) -> Verdict:
@@ -296,7 +299,15 @@ def temporal(searched: Searched, stated: core.Property) -> Verdict:
         reason = "REFUSED: no step is bound to happen"
         return Verdict(stated.name, says(stated), reason, None, stated)
     lasso = refute(graph, premise, target, conditions)
-    trace = None if lasso is None else lasso_trace(searched, lasso)
+    if lasso is not None:
+        return judged(stated, lasso_trace(searched, lasso), exercised=True)
+    if stated.within is None:
+        return judged(stated, None, exercised=True)
+    try:
+        trace = overdue(searched.model, stated, LIMIT)
+    except Unbounded:
+        reason = f"INCOMPLETE: more than {LIMIT:,} states in milliseconds"
+        return Verdict(stated.name, says(stated), reason, None, stated)
     return judged(stated, trace, exercised=True)
 
 
