@@ -23,6 +23,7 @@ from .names import Scope, resolve
 from .parse import parse
 from .problems import Problem, has_errors, in_order
 from .released import Released, released
+from .shapes import shape_of
 from .source import Text
 from .told import declared
 from .types import ChoiceType, Declared, RecordType
@@ -30,13 +31,20 @@ from .types import ChoiceType, Declared, RecordType
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What specs compile to; `modules` has those without an error, `lowered` every machine."""
+    """What specs compile to; `modules` has those without an error, `lowered` every machine.
+
+    `shapes`: those of the machines whose own text is sound, whatever their migrations lack.
+    """
 
     modules: tuple[core.Module, ...]
     lowered: Mapping[tuple[str, str], syntax.Machine]
     problems: tuple[Problem, ...]
     texts: Mapping[str, Text]
+    shapes: Mapping[tuple[str, str], core.Shape]
 
+
+MIGRATING: Final = frozenset({"DEED801", "DEED802"})
+"""What may be wrong between two versions while each of them is sound."""
 
 NO_SHAPES: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -83,7 +91,15 @@ def compile(
         if wrong.isdisjoint(resolution.scopes[path].sources)
     )
     texts |= {path: Text.of(path, shapes[path]) for path in sorted(shapes)}
-    return Program(modules, lowered, in_order(problems), texts)
+    whole = machines.keys() - {
+        p.span.path for p in problems if has_errors((p,)) and p.code not in MIGRATING
+    }
+    known = {
+        (path, machine.name): shape_of(machine, resolution.scopes[path].module)
+        for path in sorted(whole)
+        for machine in machines[path]
+    }
+    return Program(modules, lowered, in_order(problems), texts, known)
 
 
 def _machines(

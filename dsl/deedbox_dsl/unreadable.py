@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from . import core
+from .source import Span
 from .stored import by_name, reads, same, same_fields
 from .types import Type, show
 
@@ -25,17 +26,18 @@ class Unreadable:
 
 def changes(
     owner: str, old: Iterable[core.Field], new: Iterable[core.Field]
-) -> Iterator[str]:
-    """How the documents of `old` differ from those of `new`."""
+) -> Iterator[tuple[str, Span]]:
+    """How the documents of `old` differ from those of `new`, and where that is said."""
     before, after = by_name(old), by_name(new)
     for name, each in after.items():
         if name not in before:
-            yield f"{owner} has `{name}` now"
+            yield f"{owner} has `{name}` now", each.span
         elif not same(before[name].type, each.type):
-            yield f"`{name}` of {owner} {_was(before[name].type, each.type)}"
-    for name in before:
+            was = became(before[name].type, each.type)
+            yield f"`{name}` of {owner} {was}", each.span
+    for name, each in before.items():
         if name not in after:
-            yield f"{owner} has no `{name}` any more"
+            yield f"{owner} has no `{name}` any more", each.span
 
 
 def not_copied(
@@ -50,21 +52,23 @@ def not_copied(
     ]
 
 
-def _was(old: Type, new: Type) -> str:
+def became(old: Type, new: Type) -> str:
     if show(old) == show(new):
         return f"is still called {show(new)}, which is made otherwise now"
     return f"was {show(old)} and is {show(new)}"
 
 
-def changed_state(old: core.State, new: core.State) -> Iterator[str]:
+def changed_state(old: core.State, new: core.State) -> Iterator[tuple[str, Span]]:
     owner = f"`{old.name}`"
     yield from changes(owner, old.fields, new.fields)
     if old.awaits != new.awaits:
-        yield f"{owner} awaited {_named(old.awaits)} and awaits {_named(new.awaits)}"
+        was, now = _named(old.awaits), _named(new.awaits)
+        yield f"{owner} awaited {was} and awaits {now}", new.span
     elif old.open_deed != new.open_deed:
-        yield f"{owner} kept {_deed(old.open_deed)} and keeps {_deed(new.open_deed)}"
+        was, now = _deed(old.open_deed), _deed(new.open_deed)
+        yield f"{owner} kept {was} and keeps {now}", new.span
     if old.final != new.final:
-        yield f"{owner} was {_end(old.final)} and is {_end(new.final)}"
+        yield f"{owner} was {_end(old.final)} and is {_end(new.final)}", new.span
 
 
 def _named(command: str | None) -> str:
@@ -87,7 +91,7 @@ def unreadable_states(
         e.name for e in target.key
     ]:
         yield Unreadable("the key changed, and an instance keeps the key it has", None)
-    given = list(changes("the given", older.given, target.given))
+    given = [text for text, _ in changes("the given", older.given, target.given)]
     new_given = not_copied(older.given, target.given)
     states = {each.name: each for each in target.states}
     silent = set(mentioned)
@@ -101,7 +105,7 @@ def unreadable_states(
                 f"drop state {state.name} becomes …",
             )
             continue
-        why = [*given, *changed_state(state, later)]
+        why = [*given, *(text for text, _ in changed_state(state, later))]
         if why:
             yield Unreadable("; ".join(why), _state_line(state, later, new_given))
 
