@@ -122,22 +122,21 @@ class Environment:
         for reaction in self.reactions.of(world.state, message):
             if reaction.state is None and not reaction.broken:
                 continue
-            after, broken = self._commit(world, reaction)
+            after, broken = self._commit(world, reaction, label.kind is Kind.TAKE)
             if after != world or broken:
                 yield after, replace(label, broken=broken) if broken else label
 
     def _commit(
-        self, world: World, reaction: Reaction
+        self, world: World, reaction: Reaction, taken: bool
     ) -> tuple[World, tuple[str, ...]]:
-        """The transaction: the new state, the old row withdrawn, the new one owed."""
+        """The transaction: the new state, the old row taken or withdrawn, the new one owed."""
         if reaction.state is None:
             return world, reaction.broken
-        model, machine = self.model, self.model.machine
+        model = self.model
         broken = reaction.broken
         deeds = {deed.number: deed for deed in world.deeds}
         row, asked = world.row, world.asked
-        before = None if world.state is None else machine.awaited(world.state)
-        if before is not None and before != machine.awaited(reaction.state):
+        if row is not Row.NONE and (taken or reaction.withdrawn):
             if Kind.LATE in self.faults:
                 asked |= {self._awaited_command(world.state)}
             left = world.open_deed

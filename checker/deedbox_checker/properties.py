@@ -30,6 +30,7 @@ UNASKED: dict[str, str] = {
     "survives_storage": "a state survives being stored",
     "keys_are_own": "every idempotency key belongs to this instance",
     "same_arguments": "asking again under one key asks for the same",
+    "rows_are_awaited": "an issue is owed exactly while its state awaits it",
     "waits_are_justified": "what is not at its end waits for something",
     "ends_are_clean": "what is at its end waits for nothing",
     "no_spin": "deadlines do not fire for ever in one phase at one time",
@@ -109,6 +110,17 @@ def moves(clause: core.Clause) -> bool:
             )
         case core.Reject():
             return False
+
+
+def row_unawaited(model: Model) -> Test:
+    """A row that no state awaits, or an awaited ticket without its row."""
+
+    def test(world: World) -> bool:
+        return world.state is not None and (world.row is Row.NONE) != (
+            model.machine.awaited(world.state) is None
+        )
+
+    return test
 
 
 def ends_uncleanly(model: Model) -> Test:

@@ -9,13 +9,13 @@ clause whose guard holds is the one that was followed, `across`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 from deedbox import Due, Refused
-from deedbox.step import step
+from deedbox.step import Step, step
 from deedbox_dsl import core
 from msgspec import Struct
 
@@ -28,10 +28,14 @@ from .points import realised
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
-    """`state` None: nothing changes.  `broken`: properties that this step breaks."""
+    """`state` None: nothing changes.  `broken`: properties that this step breaks.
+
+    `withdrawn`: the interpreter removes the row of the issue that was awaited.
+    """
 
     state: Struct | None = None
     commands: tuple[Struct, ...] = ()
+    withdrawn: bool = False
     refused: str = ""
     broken: tuple[str, ...] = ()
     raised: str = ""
@@ -59,6 +63,7 @@ class Reactions:
     model: Model
     clauses: dict[tuple[str, str], list[GuardedClause]]
     across: tuple[Across, ...]
+    step: Callable[..., Step[Any, Any] | Refused]
     exact: bool = False
     followed: set[int] = field(default_factory=set[int])
     met: set[str] = field(default_factory=set[str])
@@ -99,8 +104,8 @@ class Reactions:
     def _once(self, state: Struct | None, message: Struct) -> Reaction:
         machine = self.model.machine
         try:
-            result = step(machine, state, message)
-            again = step(machine, state, message)
+            result = self.step(machine, state, message)
+            again = self.step(machine, state, message)
         except Exception as error:
             return Reaction(broken=("no_exception",), raised=f"{error!r}")
         broken: tuple[str, ...] = () if result == again else ("deterministic",)
@@ -118,8 +123,8 @@ class Reactions:
         return Reaction(
             explored_own(self.model, new, exact=self.exact),
             cast("tuple[Struct, ...]", result.owed),
-            "",
-            broken,
+            result.withdrawn is not None,
+            broken=broken,
         )
 
     def _step_breaks(
@@ -226,7 +231,12 @@ def leads_to(clause: core.Clause, name: str | None) -> bool:
             return False
 
 
-def reactions(model: Model, *, exact: bool = False) -> Reactions:
+def reactions(
+    model: Model,
+    *,
+    exact: bool = False,
+    step: Callable[..., Step[Any, Any] | Refused] = step,
+) -> Reactions:
     """`exact`: instants are milliseconds from now, delays are the longest."""
     ladders = {ladder.name: ladder for ladder in model.spec.ladders}
     clauses: dict[tuple[str, str], list[GuardedClause]] = {}
@@ -251,4 +261,4 @@ def reactions(model: Model, *, exact: bool = False) -> Reactions:
             if isinstance(expr, core.Binary) and expr.operator == "implies":
                 premise = truth(expr.left)
             across.append(Across(stated.name, truth(expr), premise))
-    return Reactions(model, clauses, tuple(across), exact)
+    return Reactions(model, clauses, tuple(across), step, exact)

@@ -11,7 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from types import ModuleType
+from typing import Any
 
+from deedbox import Refused
+from deedbox.step import Step, step
 from deedbox_dsl import core
 
 from . import engine, walk
@@ -34,6 +37,7 @@ from .properties import (
     Predicate,
     ends_uncleanly,
     predicate,
+    row_unawaited,
     waits_unjustified,
 )
 from .reaction import reactions
@@ -122,6 +126,7 @@ def verify(
     *,
     faults: Iterable[str] | None = None,
     undo: Undo = Undo.VOIDS,
+    step: Callable[..., Step[Any, Any] | Refused] = step,
     limit: int = LIMIT,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Report:
@@ -142,7 +147,10 @@ def verify(
             spec.name, 0, 0, 0, perf_counter() - began, chosen, assumed, (), (), reason
         )
     environs = environment(
-        made, reactions(made), frozenset(FAULTS[name] for name in chosen), undo
+        made,
+        reactions(made, step=step),
+        frozenset(FAULTS[name] for name in chosen),
+        undo,
     )
     try:
         searched = search(environs, limit, progress)
@@ -211,6 +219,7 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
     """The checks that need no spec author."""
     made = searched.model
     states = {
+        "rows_are_awaited": row_unawaited(made),
         "waits_are_justified": waits_unjustified(made),
         "ends_are_clean": ends_uncleanly(made),
     }
