@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from deedbox_dsl import core
-from deedbox_dsl.spelling import snake
+from deedbox_dsl.spelling import snake, told
 from deedbox_dsl.types import Base, Maybe, Type
 
 from . import plan
@@ -24,7 +24,59 @@ from .annotations import annotation, base_of
 from .expressions import Place, typed
 from .naming import Names, command_class
 
-Asked: TypeAlias = core.Do | core.Repeat
+
+@dataclass(frozen=True, slots=True)
+class Owable:
+    """What a block may ask for: a command, or a message that it tells another machine.
+
+    `key` are the first of `params`: that of the other machine's instance, which stands
+    in the struct as one text.
+    """
+
+    struct: str
+    key: tuple[core.Field, ...]
+    params: tuple[core.Field, ...]
+    part: str
+    words: str
+
+
+Owables: TypeAlias = Mapping[str, Owable]
+
+
+def owables(machine: core.Machine) -> dict[str, Owable]:
+    """By the names that `owed` gives to what is asked for."""
+    found = {
+        each.name: Owable(
+            command_class(each.name),
+            (),
+            each.params,
+            each.name,
+            f"a new deed of `{each.name}`",
+        )
+        for each in machine.commands
+    }
+    for each in machine.told:
+        struct = told(each.machine, each.message)
+        begins = each.message is None
+        found[struct] = Owable(
+            struct,
+            () if begins else each.key,
+            each.fields if begins else (*each.key, *each.fields),
+            snake(struct),
+            f"a new `{each.machine}`"
+            if begins
+            else f"`{each.message}` for `{each.machine}`",
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """One thing that a block asks for; `arguments` in the order of the `params`."""
+
+    name: str
+    repeated: bool
+    arguments: tuple[core.Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,42 +110,51 @@ class Way:
         body: core.Body,
         place: Place,
         types: Mapping[str, Type],
-        command: Commands,
+        owable: Owables,
     ) -> str:
         values = {each.field: each.value for each in sets(body)}
         given = [
             f"{name}={typed(values[name], types[name], place)}"
             for name in self.given_fields
         ]
-        issues = asked(body)
+        issues = owed(body)
         for issue, argument, name in self.given_arguments:
-            wanted = command[issues[issue].command].params[argument].type
+            wanted = owable[issues[issue].name].params[argument].type
             value = issues[issue].arguments[argument]
             given.append(f"{name}={typed(value, wanted, place)}")
         return f"{self.arrival.function}({', '.join(['state', *given])})"
-
-
-Commands: TypeAlias = Mapping[str, core.Command]
 
 
 def sets(body: core.Body) -> tuple[core.Set, ...]:
     return () if isinstance(body.exit, core.Reject) else body.exit.fields
 
 
-def asked(body: core.Body) -> tuple[Asked, ...]:
-    """The commands that a block asks for; `unbuilt` refuses a `tell` or `begin` before."""
-    return tuple(
-        each for each in body.issues if isinstance(each, core.Do | core.Repeat)
-    )
+def owed(body: core.Body) -> tuple[Owed, ...]:
+    """What a block asks for, in the order in which it says so."""
+    return tuple(map(_owed, body.issues))
+
+
+def _owed(issue: core.Issue) -> Owed:
+    match issue:
+        case core.Do():
+            return Owed(issue.command, False, issue.arguments)
+        case core.Repeat():
+            return Owed(issue.command, True, issue.arguments)
+        case core.Tell():
+            values = (*issue.key, *(each.value for each in issue.fields))
+            return Owed(told(issue.machine, issue.message), False, values)
+        case core.Begin():
+            values = (*issue.key, *(each.value for each in issue.fields))
+            return Owed(told(issue.machine, None), False, values)
+        case _:
+            assert_never(issue)
 
 
 def shape(use: Use) -> Shape:
     target = use.body.exit.state if isinstance(use.body.exit, core.Goto) else use.source
     return Shape(
         target,
-        tuple(
-            (each.command, isinstance(each, core.Repeat)) for each in asked(use.body)
-        ),
+        tuple((each.name, each.repeated) for each in owed(use.body)),
     )
 
 
@@ -106,7 +167,7 @@ def way(
 ) -> Way:
     """The function that all of `uses` call; `place` is that of its body."""
     state = next(each for each in machine.states if each.name == shape_.target)
-    commands = {each.name: each for each in machine.commands}
+    known = owables(machine)
     fields = {each.name: each for each in state.fields}
     written = [{each.field: each.value for each in sets(use.body)} for use in uses]
     carried = {
@@ -124,10 +185,11 @@ def way(
     reads = set(carried)
     made: list[plan.Made] = []
     extra: list[tuple[int, int, str]] = []
-    for at, (command, repeated) in enumerate(shape_.asked):
+    for at, (name, repeated) in enumerate(shape_.asked):
+        owable = known[name]
         arguments: list[str] = []
-        for index, param in enumerate(commands[command].params):
-            values = [asked(use.body)[at].arguments[index] for use in uses]
+        for index, param in enumerate(owable.params):
+            values = [owed(use.body)[at].arguments[index] for use in uses]
             text = _shared(values, param.type, place)
             same = _same_field(values, written, fields, param.type)
             if text is None and same is not None:
@@ -141,8 +203,12 @@ def way(
         reads |= {"deed_number"} if repeated else set()
         made.append(
             plan.Made(
-                command_class(command),
-                (f"_key(state, {deed})", _numbered(number, at), *arguments),
+                owable.struct,
+                (
+                    f"_key(state, {deed})",
+                    _numbered(number, at),
+                    *_addressed(owable, arguments),
+                ),
             )
         )
     hidden = _hidden(state, shape_, number)
@@ -160,10 +226,10 @@ def way(
     )
     sources = tuple(dict.fromkeys(use.source for use in uses))
     arrival = plan.Arrival(
-        function=names.unique(_function(shape_, state, sources)),
+        function=names.unique(_function(shape_, state, sources, known)),
         head=f"state: {' | '.join(sources) if reads else 'State'}",
         parameters=tuple(parameters),
-        doc=_doc(shape_),
+        doc=_doc(shape_, known),
         ticket=f"{number} = state.issued + 1" if shape_.asked else None,
         local=after,
         target=state.name,
@@ -193,27 +259,30 @@ def beginning(
         raise AssertionError("a start goes to a state")
     target = body.exit.state
     state = next(each for each in machine.states if each.name == target)
-    commands = {each.name: each for each in machine.commands}
-    issues = asked(body)
+    known = owables(machine)
+    issues = owed(body)
     fields = {each.name: each for each in state.fields}
     local = Names(set(overridden))
     number, first = local.unique("n"), local.unique("first")
-    shape_ = Shape(target, tuple((each.command, False) for each in issues))
+    shape_ = Shape(target, tuple((each.name, False) for each in issues))
     issued = "issued" if again else "0"
     hidden = _hidden(state, shape_, number) | ({} if issues else {"issued": issued})
     values = {each.field: each.value for each in body.exit.fields}
     born = "born" if again else "msg.at"
     made = tuple(
         plan.Made(
-            command_class(each.command),
+            known[each.name].struct,
             (
                 key(machine, "msg", born, _numbered(number, at)),
                 _numbered(number, at),
-                *(
-                    typed(value, param.type, place)
-                    for value, param in zip(
-                        each.arguments, commands[each.command].params, strict=True
-                    )
+                *_addressed(
+                    known[each.name],
+                    [
+                        typed(value, param.type, place)
+                        for value, param in zip(
+                            each.arguments, known[each.name].params, strict=True
+                        )
+                    ],
                 ),
             ),
         )
@@ -226,7 +295,7 @@ def beginning(
         parameters=tuple(
             plan.Field(name, annotation(fields[name].type)) for name in overridden
         ),
-        doc=_doc(shape_),
+        doc=_doc(shape_, known),
         ticket=count and f"{number} = {count}",
         local=first,
         target=target,
@@ -256,12 +325,23 @@ def key(machine: core.Machine, holder: str, born: str, number: str) -> str:
     return f'f"{key_prefix(machine, holder)}/{{{born}}}/{{{number}}}"'
 
 
+def _addressed(owable: Owable, arguments: list[str]) -> list[str]:
+    """The arguments, with the key of another machine's instance as its canonical text."""
+    count = len(owable.key)
+    return [*filter(None, [_id(owable.key, arguments[:count])]), *arguments[count:]]
+
+
+def _id(key_: tuple[core.Field, ...], values: Sequence[str]) -> str:
+    """The canonical text of a key: the text itself for one text field."""
+    if len(key_) == 1 and base_of(key_[0].type) is Base.TEXT:
+        return values[0]
+    return f"key_text({', '.join(values)})" if values else ""
+
+
 def key_prefix(machine: core.Machine, holder: str) -> str:
     """The machine and the instance's canonical id, inside an f-string."""
     fields = [f"{holder}.{each.name}" for each in machine.key]
-    if len(fields) == 1 and base_of(machine.key[0].type) is Base.TEXT:
-        return f"{machine.name}/{{{fields[0]}}}"
-    return f"{machine.name}/{{key_text({', '.join(fields)})}}"
+    return f"{machine.name}/{{{_id(machine.key, fields)}}}"
 
 
 def _hidden(state: core.State, shape_: Shape, number: str) -> dict[str, str]:
@@ -318,25 +398,27 @@ def _same_field(
     return None
 
 
-def _function(shape_: Shape, state: core.State, sources: tuple[str, ...]) -> str:
+def _function(
+    shape_: Shape, state: core.State, sources: tuple[str, ...], known: Owables
+) -> str:
     """`_to_stock_undoing`; `_again` for a repeat, `_and_page_oncall` for what else is asked."""
     verb = "still" if sources == (shape_.target,) and not shape_.asked else "to"
     parts = [f"_{verb}_{snake(shape_.target)}"]
-    for command, repeated in shape_.asked:
-        if command != state.awaits:
-            parts.append(f"and_{command}")
+    for name, repeated in shape_.asked:
+        if name != state.awaits:
+            parts.append(f"and_{known[name].part}")
         elif repeated:
             parts.append("again")
     return "_".join(parts)
 
 
-def _doc(shape_: Shape) -> str:
+def _doc(shape_: Shape, known: Owables) -> str:
     if not shape_.asked:
         return f"`{shape_.target}`, and nothing new is asked for."
-    asked_ = " and ".join(
-        f"`{command}` again, under the key of its open deed"
+    asked = " and ".join(
+        f"`{name}` again, under the key of its open deed"
         if repeated
-        else f"a new deed of `{command}`"
-        for command, repeated in shape_.asked
+        else known[name].words
+        for name, repeated in shape_.asked
     )
-    return f"`{shape_.target}`, and {asked_}."
+    return f"`{shape_.target}`, and {asked}."

@@ -51,6 +51,7 @@ _INSTALLED: Final[Mapping[str, str]] = {
     "Older": "deedbox",
     "Refused": "deedbox",
     "SqliteTable": "deedbox",
+    "Told": "deedbox",
     "Transition": "deedbox",
     "key_text": "deedbox",
     "spread": "deedbox",

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from deedbox_dsl import core
-from deedbox_dsl.spelling import snake
+from deedbox_dsl.spelling import snake, told
 from deedbox_dsl.types import Maybe, Type
 
 from . import plan
 from .annotations import annotation
-from .arrivals import Shape, Use, Way, beginning, key_prefix, shape, way
+from .arrivals import Shape, Use, Way, beginning, key_prefix, owables, shape, way
 from .expressions import Place, number
 from .migrations import older
 from .naming import Functions, Names, command_class, functions, outcome_class
@@ -76,6 +76,7 @@ def machine(
         start=_start(core_machine),
         messages=tuple(_message(each) for each in core_machine.messages),
         commands=tuple(_command(each) for each in core_machine.commands),
+        told=tuple(_told(each) for each in core_machine.told),
         begin=beginning(
             core_machine,
             _start_place(core_machine, own, again=False),
@@ -160,7 +161,7 @@ def _context(
     }
     return Context(
         machine=machine_,
-        commands={each.name: each for each in machine_.commands},
+        owables=owables(machine_),
         fields=fields,
         functions=own,
         ways=ways,
@@ -262,6 +263,19 @@ def _command(command: core.Command) -> plan.Command:
         unrepeatable=command.unrepeatable,
         deadline=command.deadline,
     )
+
+
+def _told(one: core.Told) -> plan.Told:
+    """Its tag is that of the message, so its document is read as the message itself."""
+    name = told(one.machine, one.message)
+    head = [plan.Field("idempotency_key", "str"), plan.Field("ticket", "int")]
+    doc = f"Begins a `{one.machine}`."
+    if one.message is not None:
+        head.append(plan.Field("to", "str"))
+        doc = f"`{one.message}`, for the `{one.machine}` whose id is `to`."
+    fields = _fields(one.fields, outside=False)
+    struct = plan.Struct(name, one.message or "Start", docstring(doc), (*head, *fields))
+    return plan.Told(struct, one.machine)
 
 
 def _policy(machine_: core.Machine, own: Functions, ladder: core.Ladder) -> plan.Policy:

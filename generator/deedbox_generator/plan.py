@@ -76,6 +76,14 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What is told to another machine."""
+
+    struct: Struct
+    machine: str
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One `case` of a state's `match` on the message: its patterns, its lines (indented).
 
@@ -207,6 +215,7 @@ class Machine:
     start: Struct
     messages: tuple[Struct, ...]
     commands: tuple[Command, ...]
+    told: tuple[Told, ...]
     begin: Arrival
     begins_again: bool
     more_begins: tuple[Arrival, ...]
@@ -220,6 +229,12 @@ class Machine:
     table: Table
     older: tuple[Older, ...]
     large: bool
+
+    @property
+    def owed(self) -> tuple[str, ...]:
+        """The classes of all that a step may leave owed."""
+        commands = tuple(each.struct.name for each in self.commands)
+        return commands + tuple(each.struct.name for each in self.told)
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from deedbox_dsl.source import Span
 from deedbox_dsl.types import Maybe, Type
 
 from . import plan
-from .arrivals import Commands, Shape, Use, Way, shape
+from .arrivals import Owables, Shape, Use, Way, owed, shape
 from .expressions import Place, items_of, render, typed
 from .naming import Functions, outcome_class
 from .quoting import comment, literal
@@ -32,7 +32,7 @@ class Context:
     """What the clauses of one machine need to know of it."""
 
     machine: core.Machine
-    commands: Commands
+    owables: Owables
     fields: Mapping[str, Mapping[str, Type]]
     functions: Functions
     ways: Mapping[Shape, Way]
@@ -221,9 +221,8 @@ class _Lines:
             exprs += [let.value for let in clause.body.lets]
             if not isinstance(clause.body.exit, core.Reject):
                 exprs += [each.value for each in clause.body.exit.fields]
-            for issue in clause.body.issues:
-                if isinstance(issue, core.Do | core.Repeat):
-                    exprs += issue.arguments
+            for issue in owed(clause.body):
+                exprs += issue.arguments
         for expr in exprs:
             for item in items_of(expr):
                 names.setdefault(item, self._free(item))
@@ -256,7 +255,7 @@ class _Lines:
                 shape_ = shape(Use(clause.state, clause.body))
                 types = self.context.fields[shape_.target]
                 call = self.context.ways[shape_].call(
-                    clause.body, place, types, self.context.commands
+                    clause.body, place, types, self.context.owables
                 )
                 return [*lines, f"return {call}"]
             case _:

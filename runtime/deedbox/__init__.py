@@ -24,6 +24,7 @@ from .machine import (
     Refused,
     RefusedKind,
     SqliteTable,
+    Told,
     Transition,
 )
 from .spread import spread
@@ -87,6 +88,7 @@ __all__ = [
     "StoreError",
     "StoreFailed",
     "StoreRefused",
+    "Told",
     "Transaction",
     "Transition",
     "UnknownInstance",

@@ -63,6 +63,19 @@ class CommandType:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """A message that a machine tells `machine`, which deedbox itself delivers.
+
+    The document of a `struct` is that of the message, with key, ticket and address on
+    top: its tag is the message's, `to` the id of the instance.  A start has no address:
+    its fields hold the key.
+    """
+
+    machine: str
+    struct: type[Struct]
+
+
+@dataclass(frozen=True, slots=True)
 class Transition:
     """A row of a generated `TRANSITIONS`: `trigger` is `Message`, `command.outcome` or `at field`."""
 
@@ -156,4 +169,5 @@ class Machine(Generic[S, B, M, O, C]):
     awaited: Callable[[S], int | None]
     transitions: tuple[Transition, ...]
     sqlite: SqliteTable
+    told: tuple[Told, ...] = ()
     older: tuple[Older, ...] = ()

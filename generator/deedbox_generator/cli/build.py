@@ -61,14 +61,13 @@ def _build(
 
     from ..emit import emit, formatted
     from ..stems import unfit
-    from ..unbuilt import unbuilt
     from .compiled import compiled, summary
 
     program, found = compiled(specs)
     chosen = set(specs.chosen)
     modules = [each for each in program.modules if each.path in chosen]
     unfit_ = unfit(modules, nested=folder.nested)
-    problems = in_order([*found, *unfit_, *unbuilt(modules)])
+    problems = in_order([*found, *unfit_])
     if problems:
         print(to_text(problems, program.texts), file=sys.stderr)
         print(summary(problems), file=sys.stderr)
