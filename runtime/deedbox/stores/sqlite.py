@@ -1,4 +1,4 @@
-"""The store on SQLite: a table from operation to statement.
+"""The store on SQLite: its connections, its write lock, its checkpoints.
 
 Write-ahead log, `synchronous=FULL`, one writing connection.  Every write transaction
 begins with `begin immediate` behind the turnstile, never with a read that would have
@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
-
-from msgspec import json
 
 from ..clock import Clock
 from ..errors import StoreFailed, StoreRefused
@@ -24,193 +22,27 @@ from ..machine import SqliteTable
 from ..operations import (
     AnyOperation,
     Begin,
-    Behind,
-    Claim,
     Commit,
     CommitUnknown,
     Conflict,
-    Enter,
-    Everything,
-    Fence,
-    History,
-    InboxRow,
-    InstanceRow,
-    Journal,
-    JournalRow,
-    Key,
-    ListDue,
-    Load,
-    Look,
-    Mark,
-    Now,
-    OutboxRow,
-    Outlook,
-    Owe,
-    Owed,
-    Owing,
-    Page,
-    Park,
-    Postpone,
     Program,
-    Reap,
-    Redrive,
-    Release,
-    Remember,
-    Remove,
     Rollback,
-    Save,
-    Seen,
-    Sessions,
-    Settle,
-    Take,
-    Trim,
-    Withdraw,
 )
 from ..step import AnyMachine
 from .driver import drive
 from .sqlite_file import SCHEMA, Locks, check_file
+from .sqlite_statements import (
+    MACHINE_VERSION,
+    NEW_MACHINE_VERSION,
+    SCHEMA_NUMBER,
+    SHARED,
+    Statements,
+)
 
 T = TypeVar("T")
 
 LOG_PAGES: Final = 4_000
 """So many pages may the write-ahead log have before a checkpoint is tried."""
-
-SHARED: Final = (
-    """\
-create table if not exists deedbox_meta (
-  name text not null primary key,
-  value integer not null
-) strict, without rowid""",
-    """\
-create table if not exists deedbox_session (
-  epoch integer not null primary key,
-  batch integer not null,
-  lease_until integer not null,
-  host text not null
-) strict""",
-    """\
-create table if not exists deedbox_outbox (
-  machine text not null,
-  id text not null,
-  ticket integer not null,
-  command text not null,
-  key text not null,
-  claim integer,
-  next_at integer,
-  tries integer not null,
-  started integer not null,
-  parked text,
-  error text,
-  version integer not null,
-  doc text not null,
-  primary key (machine, id, ticket)
-) strict, without rowid""",
-    """\
-create index if not exists deedbox_outbox_next on deedbox_outbox (next_at)
-  where claim is null and parked is null""",
-    """\
-create table if not exists deedbox_inbox (
-  machine text not null,
-  id text not null,
-  message_id text not null,
-  hash text not null,
-  at integer not null,
-  answer text not null,
-  primary key (machine, id, message_id)
-) strict, without rowid""",
-    """\
-create table if not exists deedbox_journal (
-  machine text not null,
-  id text not null,
-  rev integer not null,
-  at integer not null,
-  kind text not null check (kind in ('step', 'base')),
-  version integer not null,
-  doc text not null,
-  primary key (machine, id, rev, kind)
-) strict, without rowid""",
-    "insert or ignore into deedbox_meta values ('epoch', 0)",
-)
-
-SCHEMA_NUMBER: Final = "insert or ignore into deedbox_meta values ('schema', ?)"
-MACHINE_VERSION: Final = "select value from deedbox_meta where name = ?"
-NEW_MACHINE_VERSION: Final = "insert or replace into deedbox_meta values (?, ?)"
-FENCE: Final = """\
-update deedbox_session set batch = ?2 + 1, lease_until = ?3
-where epoch = ?1 and batch = ?2"""
-NEW_EPOCH: Final = """\
-update deedbox_meta set value = value + 1 where name = 'epoch' returning value"""
-ENTER: Final = "insert into deedbox_session values (?, 0, ?, ?)"
-TAKE: Final = """\
-delete from deedbox_outbox where machine = ? and id = ? and ticket = ? and claim = ?"""
-SEEN: Final = """\
-select i.* from json_each(?) m cross join deedbox_inbox i
-where i.machine = json_extract(m.value, '$[0]')
-  and i.id = json_extract(m.value, '$[1]')
-  and i.message_id = json_extract(m.value, '$[2]')"""
-OWING: Final = """\
-select distinct id from deedbox_outbox
-where machine = ?1 and id in (select value from json_each(?2))"""
-BEHIND: Final = """\
-select distinct o.machine, o.id, o.command
-from json_each(?) n cross join deedbox_outbox o
-where o.machine = json_extract(n.value, '$[0]')
-  and o.id = json_extract(n.value, '$[1]')
-  and o.command = json_extract(n.value, '$[2]')"""
-FORGET_JOURNAL: Final = "delete from deedbox_journal where machine = ? and id = ?"
-FORGET_INBOX: Final = "delete from deedbox_inbox where machine = ? and id = ?"
-WITHDRAW: Final = """\
-delete from deedbox_outbox where machine = ? and id = ? and ticket = ?"""
-OWE: Final = "insert into deedbox_outbox values (?,?,?,?,?,?,?,?,?,?,?,?,?)"
-JOURNAL: Final = "insert into deedbox_journal values (?,?,?,?,?,?,?)"
-TRIM_JOURNAL: Final = """\
-delete from deedbox_journal where machine = ? and id = ? and rev < ?"""
-TRIM_INBOX: Final = """\
-delete from deedbox_inbox where machine = ? and id = ? and at < ?"""
-REMEMBER: Final = "insert into deedbox_inbox values (?,?,?,?,?,?)"
-WAITS: Final = """\
-o.claim is null and o.parked is null and o.started = 0 and not exists (
-    select 1 from deedbox_outbox p
-    where p.machine = o.machine and p.id = o.id and p.ticket < o.ticket
-      and p.command = o.command)"""
-# S608: the only text that is put in is the constant above.
-CLAIM: Final = f"""\
-update deedbox_outbox set claim = ?1, next_at = null, tries = tries + 1
-where (machine, id, ticket) in (
-  select o.machine, o.id, o.ticket from deedbox_outbox o
-  where {WAITS} and o.next_at <= ?2 and o.machine = ?3 and o.command = ?4
-    and o.version <= ?5
-  order by o.next_at, o.machine, o.id, o.ticket limit ?6)
-returning *"""  # noqa: S608
-MARK: Final = """\
-update deedbox_outbox set started = 1
-where machine = ? and id = ? and ticket = ? and claim = ?"""
-POSTPONE: Final = """\
-update deedbox_outbox set claim = null, error = ?, next_at = ?, parked = ?
-where machine = ? and id = ? and ticket = ? and claim = ?"""
-REDRIVE: Final = """\
-update deedbox_outbox set parked = null, tries = 0, next_at = ?3
-where machine = ?1 and id = ?2 and parked is not null"""
-DEAD: Final = """\
-delete from deedbox_session where epoch in (select value from json_each(?))"""
-FREE: Final = """\
-update deedbox_outbox set claim = null, next_at = ?2, parked = case
-  when tries >= ?3 and started = 0
-    then 'no answer in ' || tries || ' deliveries' else parked end
-where claim in (select value from json_each(?1))"""
-RELEASE: Final = """\
-update deedbox_outbox set claim = null, next_at = ?2, tries = max(tries - 1, 0)
-where claim = ?1"""
-NEXT: Final = f"""\
-select o.next_at from deedbox_outbox o where {WAITS} and o.next_at > ?1
-  and o.version <= (select json_extract(m.value, '$[1]') from json_each(?2) m
-                    where json_extract(m.value, '$[0]') = o.machine)
-order by o.next_at limit 1"""  # noqa: S608
-OWED: Final = (
-    "select * from deedbox_outbox where machine = ? and id = ? order by ticket"
-)
-HISTORY: Final = """\
-select * from deedbox_journal where machine = ? and id = ? order by rev, kind"""
 
 
 class SqliteStore:
@@ -459,246 +291,3 @@ def _mapped(
         raise Conflict(str(problem)) from problem
     except sqlite3.Error as problem:
         raise StoreFailed(f"{type(operation).__name__}: {problem}") from problem
-
-
-def _array(values: object) -> str:
-    return json.encode(values).decode()
-
-
-class Statements:
-    """What each operation says to SQLite."""
-
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        tables: dict[str, SqliteTable],
-        locks: Locks,
-        clock: Clock,
-    ) -> None:
-        self._cursor = connection.cursor()
-        self._execute = self._cursor.execute
-        self._executemany = self._cursor.executemany
-        self._tables = tables
-        self._locks = locks
-        self._clock = clock
-
-    def table(self) -> dict[type[AnyOperation], Callable[[Any], object]]:
-        return {
-            Now: lambda _: self._clock.wall(),
-            Enter: self.enter,
-            Fence: self.fence,
-            Settle: self.settle,
-            ListDue: self.list_due,
-            Load: self.load,
-            Take: self.take,
-            Seen: self.seen,
-            Owing: self.owing,
-            Behind: self.behind,
-            Remove: self.remove,
-            Save: self.save,
-            Park: self.park,
-            Withdraw: lambda withdraw: self._many(WITHDRAW, withdraw.keys),
-            Owe: lambda owe: self._many(OWE, owe.rows),
-            Journal: lambda journal: self._many(JOURNAL, journal.rows),
-            Remember: lambda remember: self._many(REMEMBER, remember.rows),
-            Trim: self.trim,
-            Claim: self.claim,
-            Mark: self.mark,
-            Postpone: self.postpone,
-            Redrive: self.redrive,
-            Reap: self.reap,
-            Release: self.release,
-            Look: self.look,
-            Page: self.page,
-            Owed: self.owed,
-            History: self.history,
-            Everything: self.everything,
-            Sessions: self.sessions,
-        }
-
-    def _many(self, statement: str, rows: Iterable[Sequence[object]]) -> int:
-        self._executemany(statement, rows)
-        return self._cursor.rowcount
-
-    # -- sessions
-
-    def enter(self, enter: Enter) -> int:
-        (epoch,) = self._execute(NEW_EPOCH).fetchone()
-        self._locks.hold(epoch)
-        lease_until = self._clock.boot() + enter.lease
-        self._execute(ENTER, (epoch, lease_until, self._clock.host()))
-        return int(epoch)
-
-    def fence(self, fence: Fence) -> int | None:
-        lease_until = self._clock.boot() + fence.lease
-        self._execute(FENCE, (fence.epoch, fence.batch, lease_until))
-        return self._clock.wall() if self._cursor.rowcount == 1 else None
-
-    def settle(self, settle: Settle) -> int | None:
-        row = self._execute(
-            "select batch from deedbox_session where epoch = ?", (settle.epoch,)
-        ).fetchone()
-        return None if row is None else int(row[0])
-
-    def reap(self, reap: Reap) -> int:
-        boot, host = self._clock.boot(), self._clock.host()
-        dead = [
-            epoch
-            for epoch, lease_until, where in self._execute(
-                "select epoch, lease_until, host from deedbox_session where epoch != ?",
-                (reap.epoch,),
-            ).fetchall()
-            if where != host or lease_until <= boot or self._locks.free(epoch)
-        ]
-        if not dead:
-            return 0
-        self._execute(DEAD, (_array(dead),))
-        self._execute(FREE, (_array(dead), reap.now, reap.deliveries))
-        freed = self._cursor.rowcount
-        for epoch in dead:
-            if self._locks.free(epoch):
-                self._locks.forget(epoch)
-        return freed
-
-    def release(self, release: Release) -> int:
-        self._execute("delete from deedbox_session where epoch = ?", (release.epoch,))
-        self._execute(RELEASE, (release.epoch, release.now))
-        freed = self._cursor.rowcount
-        self._locks.forget(release.epoch)
-        return freed
-
-    # -- instances
-
-    def list_due(self, due: ListDue) -> list[InstanceRow]:
-        statement = self._tables[due.machine].due
-        return self._execute(statement, (due.now, due.version, due.limit)).fetchall()
-
-    def load(self, load: Load) -> list[InstanceRow]:
-        statement = self._tables[load.machine].load
-        return self._execute(statement, (_array(load.ids),)).fetchall()
-
-    def save(self, save: Save) -> None:
-        table = self._tables[save.machine]
-        if save.inserts:
-            self._executemany(table.insert, save.inserts)
-        if save.updates:
-            changed = self._many(
-                table.update, [(*row, stored_rev) for row, stored_rev in save.updates]
-            )
-            if changed != len(save.updates):
-                raise Conflict(f"{changed} of {len(save.updates)} instances")
-
-    def park(self, park: Park) -> None:
-        self._executemany(self._tables[park.machine].park, park.instances)
-
-    def remove(self, remove: Remove) -> None:
-        gone = self._many(self._tables[remove.machine].remove, remove.instances)
-        if gone != len(remove.instances):
-            raise Conflict(f"{gone} of {len(remove.instances)} instances")
-        names = [(remove.machine, id) for id, _ in remove.instances]
-        self._executemany(FORGET_JOURNAL, names)
-        self._executemany(FORGET_INBOX, names)
-
-    def page(self, page: Page) -> list[InstanceRow]:
-        statement = self._tables[page.machine].page
-        parameters = (page.after, page.phase, page.due_before, page.limit)
-        return self._execute(statement, parameters).fetchall()
-
-    # -- outbox
-
-    def take(self, take: Take) -> set[Key]:
-        """All at once; only when some are gone, one by one, to learn which."""
-        rows = [(*key, take.epoch) for key in take.keys]
-        self._execute("savepoint take")
-        if self._many(TAKE, rows) == len(rows):
-            self._execute("release take")
-            return set(take.keys)
-        self._execute("rollback to take")
-        self._execute("release take")
-        return {key for key in take.keys if self._changed(TAKE, (*key, take.epoch))}
-
-    def _changed(self, statement: str, parameters: Sequence[str | int]) -> bool:
-        self._execute(statement, parameters)
-        return self._cursor.rowcount == 1
-
-    def owing(self, owing: Owing) -> set[str]:
-        rows = self._execute(OWING, (owing.machine, _array(owing.ids)))
-        return {id for (id,) in rows}
-
-    def behind(self, behind: Behind) -> set[tuple[str, str, str]]:
-        return set(self._execute(BEHIND, (_array(behind.commands),)))
-
-    def claim(self, claim: Claim) -> list[OutboxRow]:
-        got: list[OutboxRow] = []
-        for want in claim.wants:
-            machine, command, version, limit = want
-            parameters = (claim.epoch, claim.now, machine, command, version, limit)
-            got.extend(self._execute(CLAIM, parameters).fetchall())
-        return got
-
-    def mark(self, mark: Mark) -> set[Key]:
-        return {key for key in mark.keys if self._changed(MARK, (*key, mark.epoch))}
-
-    def postpone(self, postpone: Postpone) -> None:
-        rows = [
-            (error, next_at, parked, *key, postpone.epoch)
-            for key, error, next_at, parked in postpone.rows
-        ]
-        self._executemany(POSTPONE, rows)
-
-    def redrive(self, redrive: Redrive) -> int:
-        self._execute(REDRIVE, (redrive.machine, redrive.id, redrive.now))
-        count = self._cursor.rowcount
-        table = self._tables[redrive.machine]
-        rows = self._execute(table.load, (_array([redrive.id]),)).fetchall()
-        if any(row[7] is not None for row in rows):
-            self._execute(table.park, (redrive.id, None))
-            count += 1
-        return count
-
-    def owed(self, owed: Owed) -> list[OutboxRow]:
-        return self._execute(OWED, (owed.machine, owed.id)).fetchall()
-
-    def everything(self, _: object) -> list[OutboxRow]:
-        return self._execute("select * from deedbox_outbox").fetchall()
-
-    def sessions(self, _: object) -> set[int]:
-        return {
-            epoch for (epoch,) in self._execute("select epoch from deedbox_session")
-        }
-
-    # -- inbox and journal
-
-    def seen(self, seen: Seen) -> list[InboxRow]:
-        return self._execute(SEEN, (_array(seen.messages),)).fetchall()
-
-    def trim(self, trim: Trim) -> None:
-        journal = [(machine, id, rev) for machine, id, rev, _ in trim.before]
-        self._executemany(TRIM_JOURNAL, journal)
-        inbox = [(machine, id, at) for machine, id, _, at in trim.before]
-        self._executemany(TRIM_INBOX, inbox)
-
-    def history(self, history: History) -> list[JournalRow]:
-        return self._execute(HISTORY, (history.machine, history.id)).fetchall()
-
-    # -- looking ahead
-
-    def look(self, look: Look) -> Outlook:
-        wakes: dict[str, int] = {}
-        for machine, version in look.machines:
-            row = self._execute(self._tables[machine].soonest, (version,)).fetchone()
-            if row is not None:
-                wakes[machine] = row[0]
-        machines = _array(look.machines)
-        later = self._execute(NEXT, (look.now, machines)).fetchone()
-        (lease_until,) = self._execute(
-            "select min(lease_until) from deedbox_session where epoch != ? and host = ?",
-            (look.epoch, self._clock.host()),
-        ).fetchone()
-        return Outlook(
-            wakes,
-            None if later is None else later[0],
-            None
-            if lease_until is None
-            else look.now + lease_until - self._clock.boot(),
-        )
