@@ -17,7 +17,7 @@ from typing import Final, Protocol, TypeAlias
 Run: TypeAlias = Callable[[argparse.Namespace], int]
 
 COMMANDS_OF: Final = {
-    "compiler": ("build", "check", "explain", "fmt", "show"),
+    "compiler": ("build", "check", "diff", "explain", "fmt", "release", "show"),
     "checker": ("verify",),
 }
 

@@ -1,4 +1,4 @@
-"""The compiler's commands: `build`, `check`, `explain`, `fmt`, `show`.
+"""The compiler's commands: `build`, `check`, `diff`, `explain`, `fmt`, `release`, `show`.
 
 This package is the only place of the generator that reads and writes files.  Each
 command prints what the pure functions say and returns the exit status: 0 fine,
@@ -82,6 +82,20 @@ def register(commands: Commands) -> None:
     show.add_argument("--machine", metavar="NAME", help="only this machine")
     show.set_defaults(run=_show, view="table")
 
+    release = commands.add_parser(
+        "release", help="record what this version of each machine stores"
+    )
+    _paths(release)
+    release.set_defaults(run=_release)
+
+    diff = commands.add_parser("diff", help="what one version breaks for another")
+    diff.add_argument(
+        "old", type=Path, metavar="OLD", help="a spec or a recorded shape"
+    )
+    diff.add_argument("new", type=Path, metavar="NEW", help="likewise")
+    diff.add_argument("--format", choices=("text", "json"), default="text")
+    diff.set_defaults(run=_diff)
+
     explain = commands.add_parser("explain", help="what a code such as DEED401 means")
     explain.add_argument("code", metavar="CODE")
     explain.set_defaults(run=_explain)
@@ -123,6 +137,18 @@ def _show(arguments: argparse.Namespace) -> int:
             arguments.spec, arguments.view, arguments.picture, arguments.machine
         )
     )
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    from .release import release
+
+    return _usage(lambda: release(arguments.paths))
+
+
+def _diff(arguments: argparse.Namespace) -> int:
+    from .diff import differences
+
+    return _usage(lambda: differences(arguments.old, arguments.new, arguments.format))
 
 
 def _explain(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,98 @@
+"""`deedbox release`: the shapes of these machines, recorded under their versions.
+
+All of them or none: a version that is recorded with another stored shape is not
+recorded anew, because rows of it may be in a store.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from deedbox_dsl import core
+from deedbox_dsl.problems import has_errors
+from deedbox_dsl.released import Released, released
+from deedbox_dsl.render import to_text
+from deedbox_dsl.shapes import file_name, text_of
+from deedbox_dsl.stored import same_stored
+
+from .compiled import compiled, summary
+from .project import DEFAULT_SPECS, SHAPES, Project, project, write_atomically
+
+
+def release(paths: Sequence[Path]) -> int:
+    specs = project(paths)
+    program, problems = compiled(specs)
+    if problems:
+        print(to_text(problems, program.texts), file=sys.stderr)
+        print(summary(problems), file=sys.stderr)
+    if has_errors(problems):
+        return 1
+    recorded, _ = released(specs.shapes)
+    chosen = {
+        place: shape
+        for place, shape in program.shapes.items()
+        if place[0] in specs.chosen
+    }
+    refused = [shape for shape in chosen.values() if not _may_record(shape, recorded)]
+    for shape in refused:
+        print(
+            f"deedbox: version {shape.version} of {shape.machine} is recorded with"
+            f" another shape; write `version {shape.version + 1}`",
+            file=sys.stderr,
+        )
+    if refused:
+        return 1
+    known = [each for shapes in recorded.values() for each in shapes.values()]
+    for (path, _), shape in chosen.items():
+        _record(specs, path, shape, recorded, [*known, *chosen.values()])
+    return 0
+
+
+def _may_record(shape: core.Shape, recorded: Released) -> bool:
+    _, before = _before(shape, recorded)
+    return before is None or same_stored(before, shape)
+
+
+def _before(
+    shape: core.Shape, recorded: Released
+) -> tuple[str, core.Shape] | tuple[None, None]:
+    """The file that records this version already, and what it says."""
+    for path, known in recorded.get((shape.module, shape.machine), {}).items():
+        if known.version == shape.version:
+            return path, known
+    return None, None
+
+
+def _record(
+    specs: Project,
+    spec: str,
+    shape: core.Shape,
+    recorded: Released,
+    others: Iterable[core.Shape],
+) -> None:
+    path, _ = _before(shape, recorded)
+    file = _folder(specs.root, spec) / file_name(shape, others)
+    if path is not None:
+        file = specs.root / path
+    text = text_of(shape)
+    what = f"{shape.machine} {shape.version}"
+    if path is not None and specs.shapes[path] == text:
+        print(f"{what}: recorded already")
+        return
+    write_atomically(file, text)
+    shown = file.relative_to(specs.root) if file.is_relative_to(specs.root) else file
+    print(f"{what}: {'recorded' if path is None else 'updated'} in {shown.as_posix()}")
+
+
+def _folder(root: Path, spec: str) -> Path:
+    """The nearest folder of shapes above the spec, or where one belongs."""
+    file = root / spec
+    for each in file.parents:
+        if (each / SHAPES).is_dir():
+            return each / SHAPES
+        if each == root:
+            break
+    specs = root / DEFAULT_SPECS
+    return (specs if specs in file.parents else file.parent) / SHAPES
