@@ -272,14 +272,16 @@ def fold(codec: Codec, journal: list[JournalRow]) -> str | None:
     """The state that a journal leads to, from its newest base or its start."""
     bases = [number for number, row in enumerate(journal) if row[4] == "base"]
     state: Any = None
-    begin = 0
     if bases:
-        begin = bases[-1]
-        rev = journal[begin][2]
-        state = codec.decode_state(journal[begin][6])
+        base = journal[bases[-1]]
+        rev = base[2]
+        state = codec.decode_state(base[6])
         journal = [row for row in journal if row[2] > rev]
     for row in journal:
-        result = step(codec.machine, state, codec.journaled(row[6]))
+        message = codec.journaled(row[6])
+        if state is None and type(message) is not codec.machine.start_type:
+            return None
+        result = step(codec.machine, state, message)
         if isinstance(result, Refused):
             return None
         state = result.state

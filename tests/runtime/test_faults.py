@@ -6,7 +6,9 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+import deedbox
 import pytest
 from deedbox import ReducerFailed, StoreError, StoreFailed, Worker
 from deedbox.batch import Tell
@@ -24,12 +26,13 @@ from deedbox.operations import (
     Load,
     Owe,
     Program,
+    Release,
     Rollback,
     Save,
     Take,
     ask,
 )
-from deedbox.testing import Fault, Faults, elapse, settle
+from deedbox.testing import FakeClock, Fault, Faults, elapse, settle
 from hands import Hands, Held
 from jobs import job
 from place import Place
@@ -211,6 +214,48 @@ class TestSeveralProcesses:
             hands.ran[0].idempotency_key
         ]
         assert phase(other, "b") == "Done"
+
+    async def test_r10_a_process_declared_dead_takes_a_new_session(
+        self, place: Place
+    ) -> None:
+        """R10: its answer is late; the row goes out again under the same key."""
+        box, hands = place.open(), Held()
+
+        def reap(epoch: int) -> Program[None]:
+            yield from ask(Begin())
+            yield from ask(Release(epoch, place.clock.wall()))
+            yield from ask(Commit())
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            former = worker.epoch
+            place.open().store.run(reap(former))
+            hands.gate.set()
+            await worker.wait(job.machine, "a")
+            assert worker.epoch > former
+        assert (box.counts["fenced"], box.counts["late"]) == (1, 1)
+        first, second = hands.ran
+        assert first == second
+
+    async def test_what_another_process_writes_is_seen_by_polling(
+        self, tmp_path: Path
+    ) -> None:
+        """`peers`: one question each 50 ms, and one look when something moved."""
+        clock, hands = FakeClock(), Hands()
+        url = f"sqlite:///{tmp_path}/jobs.db"
+        with (
+            deedbox.open(url, [job.machine], clock=clock) as box,
+            deedbox.open(url, [job.machine], clock=clock) as sender,
+        ):
+            async with Worker(box, {job.machine: hands}) as worker:
+                await elapse(clock, 200, worker)
+                await asyncio.to_thread(sender.start, job.Start(job="a"))
+                await settle(worker)
+                assert hands.ran == []
+                waiting = asyncio.ensure_future(worker.wait(job.machine, "a"))
+                await elapse(clock, 50, worker)
+                assert (await waiting).job == "a"
 
     async def test_c51_failed_renewals_are_no_loss_while_the_lease_lasts(
         self, place: Place
