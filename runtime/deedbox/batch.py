@@ -50,6 +50,12 @@ class Raised(Struct):
     park: str | None = None
 
 
+class Posted(Struct):
+    """What a machine tells another is held here, and is to be delivered."""
+
+    key: Key
+
+
 class Redriven(Struct):
     """A person lets go of what is parked of an instance."""
 
@@ -79,7 +85,7 @@ class Migrating(Struct):
     reply: Reply
 
 
-Item: TypeAlias = Tell | Answered | Raised | Redriven | Watch | Migrating
+Item: TypeAlias = Tell | Answered | Raised | Posted | Redriven | Watch | Migrating
 
 
 class Held(Struct):
@@ -98,6 +104,7 @@ class Batch(Struct):
     tells: list[Tell] = field(default_factory=list[Tell])
     answers: list[Answered] = field(default_factory=list[Answered])
     raised: list[Raised] = field(default_factory=list[Raised])
+    posted: list[Posted] = field(default_factory=list[Posted])
     redriven: list[Redriven] = field(default_factory=list[Redriven])
     watches: list[Watch] = field(default_factory=list[Watch])
     migrating: list[Migrating] = field(default_factory=list[Migrating])

@@ -8,7 +8,7 @@ more than 1 MiB `DocumentTooLarge`, here and nowhere later.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, Union, cast
 
 import msgspec
@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from .errors import DocumentTooLarge, UnknownMachine, WrongType
 from .key import key_text
-from .machine import CommandType, Due
+from .machine import CommandType, Due, Told
 from .step import AnyMachine
 from .upcast import Upcast, Upcaster
 
@@ -84,12 +84,14 @@ class Codec:
         "_commands",
         "_messages",
         "_older",
+        "_told",
         "command_types",
         "commands",
         "decode_state",
         "machine",
         "name",
         "phases",
+        "targets",
         "version",
     )
 
@@ -107,14 +109,33 @@ class Codec:
         self.command_types: dict[type[Struct], CommandType] = {
             command.struct: command for command in machine.commands
         }
-        self._commands = {
+        self._commands: dict[str, Callable[[str], Struct]] = {
             command.name: Decoder(command.struct).decode for command in machine.commands
         }
         inbound = {machine.start_type, *machine.messages}
         for command in machine.commands:
             inbound.update(command.outcomes)
+        self._told = {
+            kind.__struct_config__.tag: kind
+            for kind in (machine.start_type, *machine.messages)
+        }
+        self.targets: dict[str, str] = {}
+        for target in dict.fromkeys(told.machine for told in machine.told):
+            self._tells(
+                target, [told for told in machine.told if told.machine == target]
+            )
         self._older = Upcaster(machine)
         self._messages = {kind: Decoder[Any](kind).decode for kind in inbound}
+
+    def _tells(self, target: str, told: list[Told]) -> None:
+        """All that is told to one machine is one command: so it arrives in its order."""
+        name = f"tell {target}"
+        kinds = tuple(each.struct for each in told)
+        command = CommandType(name, Struct, (), unrepeatable=False, deadline=True)
+        self.targets[name] = target
+        self.commands[name] = command
+        self.command_types |= dict.fromkeys(kinds, command)
+        self._commands[name] = Decoder[Any](Union[kinds]).decode  # noqa: UP007
 
     def id_of(self, start: Struct) -> str:
         """The id of the instance that this start message begins."""
@@ -146,6 +167,21 @@ class Codec:
         except msgspec.MsgspecError as problem:
             raise WrongType(f"{type(message).__name__}: {problem}") from problem
 
+    def told(self, command: Struct) -> tuple[str, Struct]:
+        """Which instance another machine tells something by this command, and what."""
+        kind = self._told.get(command.__struct_config__.tag)
+        if kind is None:
+            raise UnknownMachine(
+                f"{self.name} takes no {command.__struct_config__.tag}"
+            )
+        try:
+            message: Struct = self._messages[kind](text(command))
+        except msgspec.MsgspecError as problem:
+            raise WrongType(f"{type(command).__name__}: {problem}") from problem
+        if kind is self.machine.start_type:
+            return self.checked_id(self.id_of(message)), message
+        return self.checked_id(getattr(command, "to")), message  # noqa: B009
+
     def outcome(self, command: CommandType, answer: object) -> Struct | None:
         """A handler's answer, checked against the outcomes of its command."""
         if not command.outcomes:
@@ -172,7 +208,9 @@ class Codec:
         return Upcast(state, self.phases[type(state)], None, ())
 
     def command(self, version: int, name: str, document: str) -> Struct:
-        """A stored command, likewise."""
+        """A stored command, likewise; what is told has the version of who is told it."""
+        if name in self.targets:
+            return self._commands[name](document)
         if version != self.version:
             return self._older.command(version, name, document)
         command: Struct = self._commands[name](document)

@@ -81,5 +81,9 @@ class MissingHandlers(DeedboxError):
     """A worker needs one method for each command of the machines that it serves."""
 
 
+class MissingMachines(DeedboxError):
+    """A worker delivers what machines tell each other, so all that are told must be opened."""
+
+
 class MisplacedCall(DeedboxError):
     """This call cannot be made from here."""

@@ -165,6 +165,8 @@ class Work:
         self.older: list[Live] = []
         self.seen: dict[tuple[str, str, str], tuple[str, Answer]] = {}
         self.taken: list[tuple[Answered, Live | None]] = []
+        self.posts: dict[Key, tuple[Held, Tell | SendError]] = {}
+        self.returned: list[OutboxRow] = []
         self.owed: dict[Key, tuple[CommandType, Struct, str, int]] = {}
         self.withdrawn: list[Key] = []
         self.journal: list[JournalRow] = []
@@ -199,6 +201,13 @@ class Work:
             if answer.outcome is not None and answer.key in self.desk.held:
                 machine, id, _ = answer.key
                 self.want(wanted, self.desk.codecs[machine], id)
+        for posted in batch.posted:
+            held = self.desk.held.get(posted.key)
+            if held is not None:
+                post = self.address(held)
+                self.posts[held.key] = held, post
+                if isinstance(post, Tell):
+                    self.want(wanted, post.codec, post.id)
         for watch in batch.watches:
             self.want(wanted, watch.codec, watch.id)
         for machine, ids in wanted.items():
@@ -213,6 +222,16 @@ class Work:
                 yield from ask(Seen(messages))
             ):
                 self.seen[machine, id, message_id] = digest, recalled(said)
+
+    def address(self, held: Held) -> Tell | SendError:
+        """What one machine tells another, as the message that it is; or why it is none."""
+        target = self.desk.codecs[held.codec.targets[held.type.name]]
+        try:
+            id, message = target.told(held.command)
+        except SendError as problem:
+            return problem
+        starts = type(message) is target.machine.start_type
+        return Tell(target, id, message, starts, None, "", lambda _: None)
 
     def want(self, wanted: dict[str, list[str]], codec: Codec, id: str) -> None:
         name = codec.name, id
@@ -318,9 +337,12 @@ class Work:
     # -- what was handed out
 
     def take(self) -> Program[None]:
-        """Remove the rows that were answered, as far as the claim is still ours (R5)."""
+        """Remove the rows that were answered, as far as the claim is still ours (R5).
+
+        Those that are delivered to another machine too: its step is in this transaction.
+        """
         held = self.desk.held
-        keys: list[Key] = []
+        keys: list[Key] = list(self.posts)
         known: list[tuple[Answered, Live | None]] = []
         for answer in self.batch.answers:
             key = answer.key
@@ -338,6 +360,10 @@ class Work:
         if not keys:
             return
         taken = yield from ask(Take(self.desk.epoch, keys))
+        for key in list(self.posts):
+            self.end(key)
+            if key not in taken:
+                del self.posts[key]
         for answer, one in known:
             self.end(answer.key)
             if answer.key in taken:
@@ -369,19 +395,24 @@ class Work:
             self.result.replies.append((redriven.reply, count))
 
     def give_back(self, key: Key, error: str, park: str | None) -> None:
-        held, rules = self.desk.held[key], self.desk.rules
-        if (
-            park is None
-            and held.tries >= rules.deliveries
-            and not held.type.unrepeatable
-        ):
-            park = f"no answer in {held.tries} deliveries"
-        next_at = self.now + ladder(rules, held.tries)
-        self.postponed.append((key, error, next_at, park))
+        held = self.desk.held[key]
+        park = self.parked(held, park)
+        self.postponed.append((key, error, self.later(held, park), park))
         self.end(key)
+
+    def parked(self, held: Held, park: str | None) -> str | None:
+        """Why a row is set aside: it cannot be delivered, or was so too often."""
+        tries = held.tries
+        often = tries >= self.desk.rules.deliveries and not held.type.unrepeatable
+        return f"no answer in {tries} deliveries" if park is None and often else park
+
+    def later(self, held: Held, park: str | None) -> int:
+        """When a row that was given back may go out again."""
+        next_at = self.now + ladder(self.desk.rules, held.tries)
         self.result.counts["raised" if park is None else "commands parked"] += 1
         if park is None:
             self.soon(next_at)
+        return next_at
 
     def soon(self, next_at: int) -> None:
         known = self.result.next_at
@@ -395,6 +426,8 @@ class Work:
             self.answer(answer, one)
         if self.due:
             yield from self.wake()
+        for held, post in self.posts.values():
+            self.post(held, post)
         reply = self.result.replies.append
         for number, tell in enumerate(self.batch.tells):
             if number % 32 == 31 and spent() > REDUCING:
@@ -509,6 +542,27 @@ class Work:
         self.remember(tell, receipt)
         return receipt
 
+    def post(self, held: Held, post: Tell | SendError) -> None:
+        """Deliver what was just taken; what is not applied is owed on, with the answer.
+
+        Nobody can be asked again, so it is set aside at once; a newer version of the
+        other machine is left to a process that has it.
+        """
+        try:
+            if isinstance(post, SendError):
+                raise post
+            self.tell(post)
+        except SendError as refusal:
+            said = str(refusal)
+            newer = isinstance(refusal, NewerVersion)
+            park = self.parked(held, None if newer else said)
+            next_at = self.later(held, park)
+            machine, id, ticket = held.key
+            key: str = getattr(held.command, "idempotency_key")  # noqa: B009
+            row = (machine, id, ticket, held.type.name, key, None, next_at, held.tries)
+            version, document = held.codec.version, text(held.command)
+            self.returned.append((*row, 0, park, said, version, document))
+
     def remember(self, tell: Tell, answer: Receipt | Rejected) -> None:
         """The first answer to a `message_id` is the answer (R14)."""
         if tell.message_id is None:
@@ -607,6 +661,8 @@ class Work:
         for one in self.older:
             if one.dirty:
                 yield from self.carry_over(one)
+        if self.returned:
+            yield from ask(Owe(self.returned))
         if self.owed:
             yield from self.owe()
         if self.journal:

@@ -22,7 +22,7 @@ from msgspec import Struct
 from .batch import Answered, Held, Raised, Tell, Watch
 from .box import Box
 from .clock import Timer
-from .errors import MisplacedCall, MissingHandlers, UnknownMachine
+from .errors import MisplacedCall, MissingHandlers, MissingMachines, UnknownMachine
 from .machine import Machine
 from .operations import Key, Name
 from .step import AnyMachine
@@ -68,7 +68,10 @@ class Worker:
     later with the same command, and the row is parked after the tenth call.
     `patience` is how many seconds stopping waits for running handlers.
 
-    Raises `MissingHandlers` when a served command has no method.
+    What machines of the box tell each other needs no handler: any worker delivers it.
+
+    Raises `MissingHandlers` when a served command has no method, `MissingMachines` when
+    a machine is told something that the box was not opened with.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Worker:
         }
         for machine in handlers:
             box.machines.of(machine)
+        self._room |= dict.fromkeys(_told(box), window)
         self._threads = threads
         self._limit = _milliseconds(limit)
         self._patience = _milliseconds(patience)
@@ -379,6 +383,20 @@ def _settle(future: asyncio.Future[object], value: object) -> None:
 
 def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
+
+
+def _told(box: Box) -> list[Name]:
+    """What the machines of the box tell each other, as the names of commands."""
+    codecs = box.machines.codecs
+    told = [
+        (codec.name, name, target)
+        for codec in codecs.values()
+        for name, target in codec.targets.items()
+    ]
+    missing = [f"{name} tells {to}" for name, _, to in told if to not in codecs]
+    if missing:
+        raise MissingMachines("; ".join(missing))
+    return [(machine, name) for machine, name, _ in told]
 
 
 def _found(

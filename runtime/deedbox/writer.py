@@ -28,6 +28,7 @@ from .batch import (
     Held,
     Item,
     Migrating,
+    Posted,
     Raised,
     Redriven,
     Reply,
@@ -119,7 +120,7 @@ class Writer:
         self._dispatcher: Dispatcher | None = None
         self._watches: dict[Name, list[Watch]] = {}
         self._marks: list[Key] = []
-        self._again: list[Answered | Raised] = []
+        self._again: list[Answered | Raised | Posted] = []
         self._wakes: dict[str, int] = {}
         self._next_at: int | None = None
         self._foreign_lease: int | None = None
@@ -252,6 +253,7 @@ class Writer:
             batch.tells
             or batch.answers
             or batch.raised
+            or batch.posted
             or batch.redriven
             or batch.watches
             or batch.migrating
@@ -299,6 +301,8 @@ class Writer:
                 batch.tells.append(item)
             case Raised():
                 batch.raised.append(item)
+            case Posted():
+                batch.posted.append(item)
             case Watch():
                 batch.watches.append(item)
             case Redriven():
@@ -363,6 +367,7 @@ class Writer:
         items: list[Item] = [
             *batch.answers,
             *batch.raised,
+            *batch.posted,
             *batch.tells,
             *batch.redriven,
             *batch.watches,
@@ -375,7 +380,7 @@ class Writer:
             if problem is None:
                 continue
             match item:
-                case Answered() | Raised():
+                case Answered() | Raised() | Posted():
                     self._again.append(item)
                 case _:
                     known = isinstance(problem, DeedboxError)
@@ -430,7 +435,9 @@ class Writer:
         deliveries = [desk.held[key] for key in result.marked if key in desk.held]
         for held in result.started:
             desk.held[held.key] = held
-            if held.type.unrepeatable:
+            if held.type.name in held.codec.targets:
+                self._queue.append(Posted(held.key))
+            elif held.type.unrepeatable:
                 self._marks.append(held.key)
             else:
                 deliveries.append(held)
