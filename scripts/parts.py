@@ -6,9 +6,11 @@ prints goes through, so that a person reads the tool's own words.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -25,18 +27,16 @@ class Part:
     command: Command
 
 
-BUILDS: Final[tuple[Command, ...]] = (
-    (
-        "deedbox",
-        "build",
-        "specs/shop/orders.deed",
-        "specs/fleet/lease.deed",
-        "--out",
-        "tests/replay",
-    ),
-    ("deedbox", "build", "specs/shop/orders.deed", "--out", "runtime/deedbox/demo"),
-    ("deedbox", "build", "tests/chaos/specs", "--out", "tests/chaos"),
-)
+def builds() -> Iterator[Command]:
+    """How each committed package was built: its manifest says from which specs."""
+    for place in ("runtime", "tests"):
+        for manifest in sorted((ROOT / place).rglob(".deedbox-manifest.json")):
+            specs = json.loads(manifest.read_text("utf-8"))["specs"]
+            out = manifest.parent.relative_to(ROOT).as_posix()
+            yield ("deedbox", "build", *specs, "--out", out)
+
+
+BUILDS: Final = tuple(builds())
 
 STATIC: Final = (
     Part("lint", ("ruff", "check")),
