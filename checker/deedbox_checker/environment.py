@@ -144,7 +144,8 @@ class Environment:
                 deeds[left.number] = replace(left, loose=True)
             row = Row.NONE
         for command in reaction.commands:
-            if not model.commands[type(command)].outcomes:
+            declared = model.commands.get(type(command))
+            if declared is None or not declared.outcomes:
                 continue
             row = Row.OWED
             number = model.deed_of(getattr(command, "idempotency_key"))  # noqa: B009

@@ -1,0 +1,92 @@
+"""Specs of the gallery with one thing wrong: in the spec, in the code, or around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from deedbox_checker.load import load
+from deedbox_checker.subjects import Subject, of_machine
+from deedbox_dsl.problems import has_errors
+from deedbox_dsl.program import Program, compile
+from deedbox_generator.cli.compiled import compiled
+from deedbox_generator.cli.project import project
+from deedbox_generator.emit import emit
+
+ROOT = Path(__file__).parents[2]
+SPECS = sorted(path for path in (ROOT / "specs").rglob("*.deed"))
+
+
+@cache
+def program(spec: str) -> Program:
+    """The spec at a path below `specs`, with what it uses."""
+    found, problems = compiled(project([ROOT / "specs" / spec]))
+    assert not has_errors(problems), problems
+    return found
+
+
+@cache
+def rewritten(spec: str, old: str, new: str) -> Program:
+    """The same with one place of its text changed, without its older versions."""
+    texts = dict(project([ROOT / "specs" / spec]).texts)
+    path = f"specs/{spec}"
+    assert texts[path].count(old) == 1, old
+    text = texts[path].replace(old, new)
+    text = text.replace(" version 2 {", " version 1 {")
+    head, migrate, tail = text.partition("\n  migrate from 1 {")
+    if migrate:
+        text = head + tail[tail.index("\n  }\n") + 5 :]
+    found = compile({**texts, path: text})
+    assert not has_errors(found.problems), found.problems
+    return found
+
+
+@cache
+def files(spec: str, *rewrite: str) -> Mapping[str, str]:
+    found = compiled_as(spec, *rewrite)
+    wanted = [module for module in found.modules if module.path == f"specs/{spec}"]
+    return emit(wanted, found.texts, nested=True)[f"specs/{spec}"]
+
+
+def compiled_as(spec: str, *rewrite: str) -> Program:
+    return rewritten(spec, *rewrite) if rewrite else program(spec)
+
+
+def machines(spec: str) -> list[str]:
+    return [
+        machine.name
+        for module in program(spec).modules
+        if module.path == f"specs/{spec}"
+        for machine in module.machines
+    ]
+
+
+def subject(
+    spec: str,
+    name: str,
+    *changes: tuple[str, str],
+    rewrite: tuple[str, str] | tuple[()] = (),
+) -> Subject:
+    """A machine: its spec rewritten at one place, its generated text at each of `changes`."""
+    texts = dict(files(spec, *rewrite))
+    path = next(p for p, text in texts.items() if f'name="{name}",' in text)
+    for old, new in changes:
+        assert old in texts[path], old
+        texts[path] = texts[path].replace(old, new)
+    machine = next(
+        machine
+        for module in compiled_as(spec, *rewrite).modules
+        if module.path == f"specs/{spec}"
+        for machine in module.machines
+        if machine.name == name
+    )
+    return Subject(spec, machine, of_machine(load(texts), spec, name))
+
+
+def order(*changes: tuple[str, str]) -> Subject:
+    return subject("shop/orders.deed", "Order", *changes)
+
+
+def lease(*changes: tuple[str, str]) -> Subject:
+    return subject("fleet/lease.deed", "Lease", *changes)
