@@ -11,6 +11,7 @@ HERE = Path(__file__).parent
 SPECS = [
     HERE.parent.parent / "specs" / "shop" / "orders.deed",
     HERE.parent.parent / "specs" / "fleet" / "lease.deed",
+    HERE.parent.parent / "specs" / "accounts" / "transfer.deed",
 ]
 
 
@@ -23,7 +24,7 @@ def test_every_committed_file_is_what_a_build_writes_today(
     assert "DEED90" not in said.out
 
 
-@pytest.mark.parametrize("package", ["orders", "lease"])
+@pytest.mark.parametrize("package", ["orders", "lease", "transfer"])
 def test_nothing_lies_in_a_package_that_the_build_does_not_own(package: str) -> None:
     manifest = (HERE / ".deedbox-manifest.json").read_text("utf-8")
     for file in (HERE / package).glob("*.py"):
