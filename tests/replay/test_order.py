@@ -331,6 +331,7 @@ def test_the_module_knows_no_clock_no_storage_and_no_randomness() -> None:
         "typing",
         "deedbox",
         "msgspec",
+        ".",
         ".order_sqlite",
         ".types",
     }
