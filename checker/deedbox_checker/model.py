@@ -19,6 +19,7 @@ from deedbox import Machine
 from deedbox.key import key_text
 from deedbox.step import AnyMachine
 from deedbox_dsl import core
+from deedbox_dsl.types import TEXT
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
@@ -134,6 +135,10 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
                 for message in instances(struct, outcome.fields, data)
             )
         answers[declared.name] = tuple(found)
+    for told, sent in zip(spec.told, machine.told, strict=True):
+        declared = _as_command(told)
+        commands[sent.struct] = declared
+        answers[declared.name] = ()
     starts = tuple(
         instances(
             cast("type[Struct]", machine.start_type), (*spec.key, *spec.given), data
@@ -166,6 +171,16 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
         ),
         f"{machine.name}/{key_text(*(getattr(starts[0], k) for k in machine.key))}/{EPOCH}/",
     )
+
+
+def _as_command(told: core.Told) -> core.Command:
+    """What is told to another machine, as the command without outcomes that it is here."""
+    fields = told.fields
+    name = f"begin {told.machine}"
+    if told.message is not None:
+        fields = (core.Field("to", TEXT, None, told.span), *fields)
+        name = f"tell {told.machine} {told.message}"
+    return core.Command(name, fields, (), False, False, None, told.span)
 
 
 def trigger_name(trigger: core.Trigger) -> str:
