@@ -1,0 +1,1 @@
+"""Whole runs of the interpreter, simulated: many schedules, each from one seed."""
