@@ -16,11 +16,12 @@ from msgspec import Struct
 from msgspec.json import Decoder, Encoder
 from msgspec.structs import replace
 
-from .errors import DocumentTooLarge, UnknownMachine, WrongType
+from .errors import DocumentTooLarge, Rejected, UnknownMachine, WrongType
 from .key import key_text
 from .machine import CommandType, Due, Told
 from .step import AnyMachine
 from .upcast import Upcast, Upcaster
+from .values import Receipt
 
 LARGEST: Final = 1 << 20
 LONGEST_ID: Final = 512
@@ -236,3 +237,24 @@ def stamped(message: Struct, at: int) -> Struct:
 def answered(outcome: Struct, at: int, ticket: int) -> Struct:
     """The outcome with its time and the ticket of the issue that it answers."""
     return replace(outcome, at=at, ticket=ticket)
+
+
+class Recorded(Struct, frozen=True):
+    """An answer in the inbox: a receipt, or the text of a refusal."""
+
+    receipt: Receipt | None = None
+    rejected: str | None = None
+
+
+_recall = msgspec.json.Decoder(Recorded).decode
+
+
+def recorded(answer: Receipt | Rejected) -> str:
+    if isinstance(answer, Receipt):
+        return text(Recorded(receipt=answer))
+    return text(Recorded(rejected=str(answer.args[0])))
+
+
+def recalled(said: str) -> Receipt | Rejected:
+    known = _recall(said)
+    return known.receipt or Rejected(known.rejected or "")

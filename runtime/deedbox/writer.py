@@ -52,7 +52,8 @@ from .operations import (
     Store,
     ask,
 )
-from .protocol import Fenced, Poisoned, transaction
+from .protocol import Fenced, transaction
+from .reducing import Poisoned
 from .values import Rules
 
 LARGEST_BATCH: Final = 512

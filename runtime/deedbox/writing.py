@@ -1,0 +1,209 @@
+"""The last half of a transaction: the rows of all steps, then what is handed out next.
+
+A handful of statements, whatever the number of steps (R1).  What is claimed here is
+started by nobody before the commit.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import msgspec
+
+from . import failpoints
+from .batch import (
+    Held,
+    Live,
+)
+from .codec import text
+from .errors import (
+    SendError,
+    UnknownVersion,
+)
+from .operations import (
+    Behind,
+    Claim,
+    InstanceRow,
+    Journal,
+    Key,
+    Look,
+    Name,
+    OutboxRow,
+    Owe,
+    Owed,
+    Park,
+    Postpone,
+    Program,
+    Remember,
+    Remove,
+    Save,
+    Trim,
+    Withdraw,
+    ask,
+)
+from .work import Work
+
+
+def write(work: Work) -> Program[None]:
+    """The rows of all steps: a handful of statements, whatever the size (R1)."""
+    inserts: dict[str, list[InstanceRow]] = {}
+    updates: dict[str, list[tuple[InstanceRow, int]]] = {}
+    for (machine, id), one in work.live.items():
+        if not one.dirty:
+            continue
+        if one.version != one.codec.version:
+            work.renew(one)
+        row: InstanceRow = (
+            id,
+            one.rev,
+            one.phase,
+            one.at,
+            one.born,
+            one.version,
+            one.wake_at,
+            None,
+            one.doc,
+        )
+        if one.stored_rev == 0:
+            inserts.setdefault(machine, []).append(row)
+        else:
+            updates.setdefault(machine, []).append((row, one.stored_rev))
+        if one.wake_at is not None:
+            known = work.result.wakes.get(machine)
+            if known is None or one.wake_at < known:
+                work.result.wakes[machine] = one.wake_at
+    work.result.steps = len(work.journal)
+    if work.journal:
+        failpoints.hit("before_save")
+    if work.due:
+        failpoints.hit("wake_before_save")
+    for machine, gone in work.removals.items():
+        yield from ask(Remove(machine, gone))
+    for machine in inserts.keys() | updates.keys():
+        yield from ask(
+            Save(machine, inserts.get(machine, []), updates.get(machine, []))
+        )
+    for machine, parks in work.parks.items():
+        yield from ask(Park(machine, parks))
+    if work.withdrawn:
+        yield from ask(Withdraw(work.withdrawn))
+    for one in work.older:
+        if one.dirty:
+            yield from carry_over(one)
+    if work.returned:
+        yield from ask(Owe(work.returned))
+    if work.owed:
+        yield from owe(work)
+    if work.journal:
+        yield from ask(Journal(work.journal))
+    if work.trims:
+        yield from ask(Trim(work.trims))
+    if work.inbox:
+        yield from ask(Remember(work.inbox))
+
+
+def owe(work: Work) -> Program[None]:
+    """New commands: held at once when there is room here and none waits before them."""
+    room, backlog = work.result.room, work.result.backlog
+    desk = work.desk
+    rows: list[OutboxRow] = []
+    alone = [
+        (machine, id, type_.name)
+        for (machine, id, _), (type_, *_) in work.owed.items()
+        if not type_.outcomes
+    ]
+    behind = (yield from ask(Behind(alone))) if alone else set[tuple[str, str, str]]()
+    for key, (type_, command, document, version) in work.owed.items():
+        machine, id, ticket = key
+        name = machine, type_.name
+        blocked = False
+        if not type_.outcomes:
+            blocked = (machine, id, type_.name) in behind
+            behind.add((machine, id, type_.name))
+        claimed = not blocked and name not in backlog and room.get(name, 0) > 0
+        if claimed:
+            room[name] -= 1
+            held = Held(key, desk.codecs[machine], type_, command, 1)
+            work.result.started.append(held)
+        elif name in room and not blocked:
+            backlog.add(name)
+        rows.append(
+            (
+                machine,
+                id,
+                ticket,
+                type_.name,
+                command.idempotency_key,  # type: ignore[attr-defined]
+                desk.epoch if claimed else None,
+                None if claimed else work.now,
+                1 if claimed else 0,
+                0,
+                None,
+                None,
+                version,
+                document,
+            )
+        )
+    yield from ask(Owe(rows))
+
+
+def carry_over(one: Live) -> Program[None]:
+    """What a migrated instance still owes, in the words of this version.
+
+    Key, ticket, claim and deliveries stay; a process of an older version leaves
+    such a row alone.  One that cannot be read is left for `claim` to park.
+    """
+    codec = one.codec
+    rows: list[OutboxRow] = []
+    for row in (yield from ask(Owed(codec.name, one.id))):
+        version, document = row[11], row[12]
+        if version >= codec.version:
+            continue
+        try:
+            command = text(codec.command(version, row[3], document))
+        except (msgspec.MsgspecError, SendError):
+            continue
+        rows.append((*row[:11], codec.version, command))
+    if rows:
+        yield from ask(Withdraw([row[:3] for row in rows]))
+        yield from ask(Owe(rows))
+
+
+def claim(work: Work) -> Program[None]:
+    """Take up waiting rows, as many as there is room for, the longest due first."""
+    room, codecs = work.result.room, work.desk.codecs
+    wants = [
+        (machine, command, codecs[machine].version, room[machine, command])
+        for machine, command in sorted(work.result.backlog)
+        if room.get((machine, command), 0) > 0
+    ]
+    if not wants:
+        return
+    rows = yield from ask(Claim(work.desk.epoch, work.now, wants))
+    broken: list[tuple[Key, str, int, str | None]] = []
+    got: Counter[Name] = Counter()
+    for row in rows:
+        machine, id, ticket, name, _, _, _, tries, _, _, _, version, document = row
+        key, codec = (machine, id, ticket), codecs[machine]
+        got[machine, name] += 1
+        try:
+            command = codec.command(version, name, document)
+        except (msgspec.MsgspecError, UnknownVersion) as problem:
+            reason = f"does not decode: {problem}"
+            broken.append((key, reason, work.now, reason))
+            work.result.counts["commands parked"] += 1
+            continue
+        room[machine, name] -= 1
+        held = Held(key, codec, codec.commands[name], command, tries)
+        work.result.started.append(held)
+    for machine, name, _, limit in wants:
+        if got[machine, name] < limit:
+            work.result.backlog.discard((machine, name))
+    if broken:
+        yield from ask(Postpone(work.desk.epoch, broken))
+
+
+def look(work: Work) -> Program[None]:
+    """What will come due next, of all that is stored."""
+    machines = [(codec.name, codec.version) for codec in work.desk.codecs.values()]
+    work.result.outlook = yield from ask(Look(work.desk.epoch, work.now, machines))
