@@ -14,11 +14,11 @@ from typing import assert_never
 from . import core, syntax
 from .expressions import infer, new_local
 from .intervals import Facts, define
-from .names import Scope, did_you_mean
+from .names import Scope
+from .naming import unknown
 from .place import Place, coerce
 from .problems import Problem
 from .source import Span
-from .suggest import nearest
 from .types import EmptyListType, NoneType, mentions_error, show
 
 
@@ -240,14 +240,15 @@ def init(
             place.report("DEED304", field.span, f"`{field.text}` is given twice")
             continue
         places[field.text] = field.span
+        at = replace(place, punned=isinstance(item, syntax.Pun))
         if field.text not in known:
-            infer(source, place, facts)
+            infer(source, at, facts)
             _no_such_field(owner, field, known, place)
             continue
         kind = known[field.text].type
         why = f"by `{field.text}` of {owner}"
         found[field.text] = coerce(
-            infer(source, place, facts, kind), kind, place, facts, why
+            infer(source, at, facts, kind), kind, place, facts, why
         )
     if carry:
         for name, wanted in known.items():
@@ -292,15 +293,10 @@ def _nothing_missing(
 def _no_such_field(
     owner: str, name: syntax.Name, known: Iterable[str], place: Place
 ) -> None:
-    fields = list(known)
-    hints = did_you_mean(nearest(name.text, fields))
-    if not hints and fields:
-        hints = (f"It has: {', '.join(f'`{field}`' for field in fields)}.",)
     text = f"{owner} has no field `{name.text}`"
-    place.problems.append(Problem("DEED303", name.span, text, hints=hints))
+    place.problems.append(unknown("DEED303", name, text, known))
 
 
 def _unknown(sort: str, name: syntax.Name, known: Iterable[str], place: Place) -> None:
-    hints = did_you_mean(nearest(name.text, known))
     text = f"there is no {sort} `{name.text}`"
-    place.problems.append(Problem("DEED201", name.span, text, hints=hints))
+    place.problems.append(unknown("DEED201", name, text, known))

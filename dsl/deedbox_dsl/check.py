@@ -18,16 +18,12 @@ from .declarations import Word, outline_of, own_names
 from .deeds import Deeds, deeds, edges
 from .expressions import condition, new_local
 from .intervals import NOTHING, Facts, learn
-from .names import (
-    Scope,
-    did_you_mean,
-    taken,
-)
+from .names import Scope
+from .naming import taken, unknown
 from .place import Binding, Place
 from .problems import Problem
 from .properties import checking_bounds, properties, restarts
 from .source import Span
-from .suggest import nearest
 from .told import told
 from .types import INSTANT, Maybe, Type, base_of, mentions_error
 from .walk import nodes
@@ -135,9 +131,8 @@ def _named_states(item: syntax.Inside, outline: Outline) -> Iterator[core.State]
     for name in item.states:
         state = outline.states.get(name.text)
         if state is None:
-            hints = did_you_mean(nearest(name.text, outline.states))
             text = f"there is no state `{name.text}`"
-            outline.problems.append(Problem("DEED201", name.span, text, hints=hints))
+            outline.problems.append(unknown("DEED201", name, text, outline.states))
         elif name.text in seen:
             text = f"`{name.text}` is named twice here"
             outline.problems.append(
@@ -187,11 +182,7 @@ def _clause(
             found = _trigger(clause.trigger, state, outline)
             if found is None:
                 return
-            if clause.bind is not None and new_local(clause.bind, place):
-                fields = {part.name: part.type for part in found[2]}
-                place = replace(
-                    place, binding=Binding(clause.bind.text, found[1], fields)
-                )
+            place = replace(place, binding=_binding(clause, found, place))
             yield _guarded(clause, found[0], clause.trigger.span, state, place, outline)
         case syntax.At():
             deadline = _deadline(clause.deadline, state, place)
@@ -200,6 +191,21 @@ def _clause(
                 yield _guarded(clause, deadline, span, state, place, outline)
         case _:
             assert_never(clause)
+
+
+def _binding(
+    clause: syntax.On,
+    found: tuple[core.Trigger, str, tuple[core.Field, ...]],
+    place: Place,
+) -> Binding:
+    """What the clause calls its message or outcome, or could call it."""
+    trigger, owner, parts = found
+    fields = {part.name: part.type for part in parts}
+    span = clause.trigger.span
+    if clause.bind is not None and new_local(clause.bind, place):
+        return Binding(clause.bind.text, owner, fields, span)
+    usual = "out" if isinstance(trigger, core.OnOutcome) else "m"
+    return Binding(usual, owner, fields, span, bound=False)
 
 
 def _guarded(
@@ -237,24 +243,23 @@ def _trigger(
                 f"the message `{name.text}`",
                 message.fields,
             )
-        hints = did_you_mean(nearest(name.text, outline.messages))
+        known = outline.messages
+        otherwise = ""
         if name.text in outline.commands:
-            hints = (f"An outcome is written `{name.text}.outcome`.",)
+            known, otherwise = {}, f"An outcome is written `{name.text}.outcome`."
         text = f"there is no message `{name.text}`"
-        problems.append(Problem("DEED201", name.span, text, hints=hints))
+        problems.append(unknown("DEED201", name, text, known, otherwise=otherwise))
         return None
     command = outline.commands.get(name.text)
     if command is None:
-        hints = did_you_mean(nearest(name.text, outline.commands))
         text = f"there is no command `{name.text}`"
-        problems.append(Problem("DEED201", name.span, text, hints=hints))
+        problems.append(unknown("DEED201", name, text, outline.commands))
         return None
     outcomes = {outcome.name: outcome for outcome in command.outcomes}
     outcome = outcomes.get(trigger.outcome.text)
     if outcome is None:
-        hints = did_you_mean(nearest(trigger.outcome.text, outcomes))
         text = f"`{name.text}` does not end with `{trigger.outcome.text}`"
-        problems.append(Problem("DEED201", trigger.outcome.span, text, hints=hints))
+        problems.append(unknown("DEED201", trigger.outcome, text, outcomes))
         return None
     if state.awaits != name.text:
         text = f"this clause can never run: `{state.name}` does not await `{name.text}`"
@@ -270,18 +275,21 @@ def _deadline(
     fields = {own.name: own for own in state.fields}
     own = fields.get(name.text)
     if own is None:
-        hints = did_you_mean(nearest(name.text, fields))
         text = f"`{state.name}` has no field `{name.text}`"
-        place.problems.append(Problem("DEED303", name.span, text, hints=hints))
+        known = [own.name for own in state.fields if _is_instant(own.type)]
+        place.problems.append(unknown("DEED303", name, text, known))
         return None
-    kind: Type = own.type.item if isinstance(own.type, Maybe) else own.type
-    if mentions_error(kind):
+    if mentions_error(own.type):
         return None
-    if base_of(kind) is not INSTANT:
+    if not _is_instant(own.type):
         text = f"`{name.text}` is no instant, so `at` cannot wait for it"
         place.report("DEED501", name.span, text)
         return None
     return core.AtDeadline(name.text)
+
+
+def _is_instant(kind: Type) -> bool:
+    return base_of(kind.item if isinstance(kind, Maybe) else kind) is INSTANT
 
 
 def _ladders(machine: syntax.Machine, scope: Scope) -> Iterator[core.Ladder]:

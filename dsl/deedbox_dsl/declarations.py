@@ -12,19 +12,11 @@ from typing import Literal
 
 from . import core, syntax
 from .blocks import Outline
-from .names import (
-    Scope,
-    check_fields,
-    did_you_mean,
-    named_pascal,
-    named_snake,
-    resolve_type,
-    taken,
-)
+from .names import Scope, resolve_type
+from .naming import check_fields, named_pascal, named_snake, taken, unknown
 from .problems import Problem
 from .reserved import why_no_field, why_reserved
 from .source import Span
-from .suggest import nearest
 
 Word = Literal["machine", "retry", "scan", "saga"]
 
@@ -160,9 +152,8 @@ def _awaited(
 ) -> None:
     command = commands.get(name.text)
     if command is None:
-        hints = did_you_mean(nearest(name.text, commands))
         text = f"there is no command `{name.text}` to await"
-        problems.append(Problem("DEED201", name.span, text, hints=hints))
+        problems.append(unknown("DEED201", name, text, commands))
     elif state.final:
         text = f"`{state.name.text}` is final, so it cannot await an answer"
         problems.append(Problem("DEED409", name.span, text))

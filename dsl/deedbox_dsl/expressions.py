@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal, assert_never
+from typing import Final, Literal, assert_never
 
 from . import core, syntax
 from .calls import SHAPES, call, wait, wrong_arguments
 from .intervals import Facts, Subject, learn
-from .names import did_you_mean, reserved, taken
-from .place import Place, coerce, is_error, plain
-from .problems import Problem
+from .naming import reserved, taken, unknown
+from .place import Binding, Place, coerce, is_error, plain
+from .problems import Edit, Fix, Problem
 from .reserved import why_no_local
 from .source import Span
-from .suggest import nearest
 from .types import (
     BOOL,
     DURATION,
@@ -96,6 +95,8 @@ def condition(expr: syntax.Expr, place: Place, facts: Facts, why: str) -> core.E
     return coerce(infer(expr, place, facts), BOOL, place, facts, why)
 
 
+_WORDS: Final = ("true", "false", "none", "now")
+
 # ---- names -------------------------------------------------------------------
 
 
@@ -125,7 +126,7 @@ def _variable(expr: syntax.Var, place: Place, facts: Facts) -> core.Expr:
             f"`{name}` is not known in every state named here",
             label=place.partial[name],
         )
-    if place.binding is not None and place.binding.name == name:
+    if place.binding is not None and place.binding.calls(name):
         text = f"`{name}` is {place.binding.owner}; write `{name}.field`"
         return place.report("DEED301", span, text)
     if name in ("phase", "old", "new"):
@@ -140,17 +141,38 @@ def _variable(expr: syntax.Var, place: Place, facts: Facts) -> core.Expr:
 
 def _unknown(name: str, place: Place, span: Span) -> core.Expr:
     binding = place.binding
+    text = f"there is nothing called `{name}` here"
     if binding is not None and name in binding.fields:
-        hints: tuple[str, ...] = (
-            f"It is a field of {binding.owner}: write `{binding.name}.{name}`.",
-        )
-    else:
-        known = [*place.names, *([binding.name] if binding else ())]
-        hints = did_you_mean(nearest(name, known))
-    place.problems.append(
-        Problem("DEED201", span, f"there is nothing called `{name}` here", hints=hints)
-    )
+        place.problems.append(_unbound(name, text, binding, place, span))
+        return core.Constant(None, ERROR, span)
+    known = [*place.names, *_WORDS]
+    if binding is not None and binding.bound:
+        known.append(binding.name)
+    before = f"{name}: " if place.punned else ""
+    called = syntax.Name(name, span)
+    place.problems.append(unknown("DEED201", called, text, known, before=before))
     return core.Constant(None, ERROR, span)
+
+
+def _unbound(
+    name: str, text: str, binding: Binding, place: Place, span: Span
+) -> Problem:
+    """A field of the message or outcome, which is read through `as`."""
+    member = f"{binding.name}.{name}"
+    hint = f"It is a field of {binding.owner}: write `{member}`"
+    edits = [Edit(span, f"{name}: {member}" if place.punned else member)]
+    title = f"Write `{member}`"
+    if not binding.bound:
+        hint = f"It is a field of {binding.owner}: write `as {binding.name}` after its name, and `{member}`"
+        title += f" and `as {binding.name}`"
+        at = binding.span.end
+        end = replace(
+            binding.span, start=at, column=binding.span.column + at - binding.span.start
+        )
+        edits.insert(0, Edit(end, f" as {binding.name}"))
+    return Problem(
+        "DEED201", span, text, hints=(f"{hint}.",), fixes=(Fix(title, tuple(edits)),)
+    )
 
 
 def _state_field(
@@ -217,7 +239,7 @@ def _named_member(
     """A member of what is no value: a bound message, `old`, `new`, a policy."""
     name, span = expr.name.text, expr.span
     binding = place.binding
-    if binding is not None and target == binding.name:
+    if binding is not None and binding.calls(target):
         if name in binding.fields:
             return core.Bound(name, binding.fields[name], span)
         return _no_field(binding.owner, name, binding.fields, place, expr.name.span)
@@ -274,11 +296,8 @@ def _no_field(
     owner: str, name: str, known: Iterable[str], place: Place, span: Span
 ) -> core.Expr:
     fields = sorted(known)
-    hints = did_you_mean(nearest(name, fields))
-    if not hints and fields:
-        hints = (f"It has: {', '.join(f'`{field}`' for field in fields)}.",)
     text = f"{owner} has no field `{name}`"
-    place.problems.append(Problem("DEED303", span, text, hints=hints))
+    place.problems.append(unknown("DEED303", syntax.Name(name, span), text, fields))
     return core.Constant(None, ERROR, span)
 
 
@@ -471,9 +490,8 @@ def _is(expr: syntax.Is, place: Place, facts: Facts) -> core.Expr:
     variants = [name for name, _ in target.type.variants]
     for name in expr.names:
         if name.text not in variants:
-            hints = did_you_mean(nearest(name.text, variants))
             text = f"the choice `{target.type.name}` has no variant `{name.text}`"
-            place.problems.append(Problem("DEED201", name.span, text, hints=hints))
+            place.problems.append(unknown("DEED201", name, text, variants))
             return core.Constant(None, ERROR, expr.span)
     return core.VariantIs(
         target, tuple(name.text for name in expr.names), BOOL, expr.span
@@ -484,9 +502,8 @@ def check_phases(names: Iterable[syntax.Name], place: Place) -> bool:
     """Whether each is a state of the machine."""
     wrong = [name for name in names if name.text not in place.phases]
     for name in wrong:
-        hints = did_you_mean(nearest(name.text, place.phases))
         text = f"there is no state `{name.text}`"
-        place.problems.append(Problem("DEED701", name.span, text, hints=hints))
+        place.problems.append(unknown("DEED701", name, text, place.phases))
     return not wrong
 
 
@@ -506,9 +523,11 @@ def _call(expr: syntax.Call, place: Place, facts: Facts) -> core.Expr:
             issue, syntax.Binder
         ):
             if policy not in place.scope.policies:
-                hints = did_you_mean(nearest(policy, place.scope.policies))
                 text = f"there is no policy `{policy}`"
-                place.problems.append(Problem("DEED201", at, text, hints=hints))
+                called = syntax.Name(policy, at)
+                place.problems.append(
+                    unknown("DEED201", called, text, place.scope.policies)
+                )
                 return core.Constant(None, ERROR, span)
             ladder = place.scope.policies[policy]
             number = infer(issue, place, facts)
@@ -537,13 +556,11 @@ def _call(expr: syntax.Call, place: Place, facts: Facts) -> core.Expr:
             pass
     if name in SHAPES:
         return wrong_arguments(name, place, span)
-    hints = did_you_mean(nearest(name, SHAPES)) if name else ()
     known = ", ".join(f"`{function}`" for function in SHAPES)
     text = f"there is no function `{name}`" if name else "this is no function"
+    called = syntax.Name(name, expr.target.span)
     place.problems.append(
-        Problem(
-            "DEED201", expr.target.span, text, hints=hints or (f"There are: {known}.",)
-        )
+        unknown("DEED201", called, text, SHAPES, otherwise=f"There are: {known}.")
     )
     return core.Constant(None, ERROR, span)
 
@@ -603,10 +620,11 @@ def _ended(command: str, outcome: syntax.Name, place: Place, span: Span) -> core
     outcomes = place.ghosts.get(command)
     if outcomes is None or outcome.text not in outcomes:
         known = place.ghosts if outcomes is None else outcomes
-        wrong = command if outcomes is None else outcome.text
+        wrong = syntax.Name(command, span) if outcomes is None else outcome
         what = "command" if outcomes is None else f"outcome of `{command}`"
-        hints = did_you_mean(nearest(wrong, known))
-        text = f"there is no {what} `{wrong}`"
-        place.problems.append(Problem("DEED201", span, text, hints=hints))
+        text = f"there is no {what} `{wrong.text}`"
+        place.problems.append(
+            unknown("DEED201", wrong, text, known, repairs=outcomes is not None)
+        )
         return core.Constant(None, ERROR, span)
     return core.Ended(command, outcome.text, INT, span)

@@ -103,7 +103,7 @@ def _top(node: s.Use | s.Declaration, it: Written) -> Doc:
     match node:
         case s.Use():
             names = [name.text for name in node.names]
-            return cat(f"use {node.module} ", _braced_names(names))
+            return cat(f"use {node.module.text} ", _braced_names(names))
         case s.Alias():
             return documented(node.doc, _alias(node))
         case s.Record():

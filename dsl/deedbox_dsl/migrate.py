@@ -20,7 +20,8 @@ from typing import TypeAlias
 from . import core, syntax
 from .blocks import Outline, ask, init
 from .intervals import NOTHING
-from .names import Scope, did_you_mean, taken
+from .names import Scope
+from .naming import did_you_mean, taken
 from .owed import asked_by_kind, asks, keeps, owed
 from .place import Place
 from .problems import Problem

@@ -14,12 +14,11 @@ from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from . import core, syntax
+from .naming import check_fields, named_pascal, named_snake, reserved, taken, unknown
 from .policies import ladder
-from .problems import Label, Problem
-from .reserved import BASE_TYPES, why_no_class, why_no_field, why_reserved
+from .problems import Problem
+from .reserved import BASE_TYPES, why_reserved
 from .source import Span
-from .spelling import is_pascal, is_snake, pascal, snake
-from .suggest import nearest
 from .types import (
     ERROR,
     TEXT,
@@ -152,11 +151,11 @@ def _import_names(work: _Work, path: str) -> None:
     origin: dict[str, str] = {}
     places: dict[str, Span] = {}
     for use in work.modules[path].uses:
-        source = work.paths.get(use.module)
+        source = work.paths.get(use.module.text)
         if source is None:
-            hint = did_you_mean(nearest(use.module, work.paths))
-            text = f"there is no module `{use.module}`"
-            work.problems.append(Problem("DEED204", use.span, text, hints=hint))
+            text = f"there is no module `{use.module.text}`"
+            others = [name for name, at in work.paths.items() if at != path]
+            work.problems.append(unknown("DEED204", use.module, text, others))
         for name in use.names:
             own = work.declared[path].get(name.text)
             if own is not None or name.text in places:
@@ -170,15 +169,14 @@ def _import_names(work: _Work, path: str) -> None:
             known = work.declared[source]
             origin[name.text] = source if name.text in known else ""
             if name.text not in known:
-                text = f"the module `{use.module}` does not declare `{name.text}`"
-                hint = did_you_mean(nearest(name.text, known))
-                work.problems.append(Problem("DEED204", name.span, text, hints=hint))
+                text = f"the module `{use.module.text}` does not declare `{name.text}`"
+                work.problems.append(unknown("DEED204", name, text, known))
     work.origin[path] = origin
 
 
 def _imports(work: _Work, path: str) -> Iterator[tuple[str, Span]]:
     for use in work.modules[path].uses:
-        source = work.paths.get(use.module)
+        source = work.paths.get(use.module.text)
         if source is not None:
             yield source, use.span
 
@@ -434,12 +432,8 @@ def _resolve_type(
         return ERROR if item == ERROR else ListOf(item)
     found = Base(name.text) if name.text in BASE_TYPES else lookup(name.text)
     if found is None:
-        hints = did_you_mean(nearest(name.text, [*known, *BASE_TYPES]))
-        problems.append(
-            Problem(
-                "DEED201", name.span, f"there is no type `{name.text}`", hints=hints
-            )
-        )
+        text = f"there is no type `{name.text}`"
+        problems.append(unknown("DEED201", name, text, [*known, *BASE_TYPES, "list"]))
         return ERROR
     if arguments:
         text = f"`{name.text}` takes no types in brackets"
@@ -496,71 +490,3 @@ def _find_unused(work: _Work) -> None:
             if name.text not in used[path] and (path, name.text) not in wanted:
                 text = f"the policy `{name.text}` is never used"
                 work.problems.append(Problem("DEED506", name.span, text))
-
-
-# ---- what any declared name must be ------------------------------------------------
-
-
-def taken(name: str, span: Span, before: Span, text: str = "") -> Problem:
-    return Problem(
-        "DEED202",
-        span,
-        text or f"the name `{name}` is already taken",
-        label="declared again here",
-        others=(Label(before, "first declared here"),),
-    )
-
-
-def reserved(name: syntax.Name, whose: str) -> Problem:
-    return Problem("DEED203", name.span, f"`{name.text}` is {whose}")
-
-
-def did_you_mean(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (f"Did you mean `{name}`?",)
-
-
-def named_pascal(name: syntax.Name, sort: str) -> list[Problem]:
-    whose = why_no_class(name.text)
-    if whose is not None:
-        return [reserved(name, whose)]
-    if is_pascal(name.text):
-        return []
-    return [_spelling(name, sort, pascal(name.text))]
-
-
-def named_snake(name: syntax.Name, sort: str, whose: str | None) -> list[Problem]:
-    if whose is not None:
-        return [reserved(name, whose)]
-    if is_snake(name.text):
-        return []
-    return [_spelling(name, sort, snake(name.text))]
-
-
-def _spelling(name: syntax.Name, sort: str, better: str) -> Problem:
-    text = f"the name of a {sort} is written like `{better}`, not `{name.text}`"
-    return Problem(
-        "DEED207", name.span, text, hints=(f"Call it `{better}` everywhere.",)
-    )
-
-
-def check_fields(
-    written: tuple[syntax.Field, ...], *, params: bool = False
-) -> list[Problem]:
-    """The names of a field list, or of a command's parameters, which may be a `deed`."""
-    problems: list[Problem] = []
-    seen: dict[str, Span] = {}
-    for item in written:
-        name = item.name
-        if name.text in seen:
-            problems.append(taken(name.text, name.span, seen[name.text]))
-        else:
-            seen[name.text] = name.span
-            whose = None if params and name.text == "deed" else why_no_field(name.text)
-            problems += named_snake(name, "field", whose)
-        if item.value is not None:
-            text = f"`{name.text}` cannot be given a value here"
-            hint = (
-                "Only the parameters of a kind's `do`, `undo` and `fetch` take `= …`."
-            )
-            problems.append(Problem("DEED101", item.value.span, text, hints=(hint,)))
-    return problems

@@ -11,12 +11,14 @@ Nothing here recurses over what a user wrote: depth is bounded (DEED106) before
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from . import syntax, tree
 from .problems import Problem
-from .scan import DEPTH, Scan, scan, too_deep
+from .repairs import Piece
+from .scan import DEPTH, Lexeme, Scan, scan, too_deep
 from .slices import Layout, cut, lay_out
 from .source import Text
 from .tables import Start, Stop, tree_of
@@ -51,17 +53,17 @@ _ENDS: Final[dict[Start, str]] = {
 def parse(text: Text) -> tuple[syntax.Module, tuple[Problem, ...]]:
     """What `text` says, and what is wrong with how it says it."""
     scanned = scan(text)
-    failure: Problem | None = None
+    failure: _Fault | None = None
     if not scanned.problems:
         whole = _read(text, scanned, 0, text.content, "start")
-        if not isinstance(whole, Problem):
+        if not isinstance(whole, _FAULTS):
             return tree.module(whole, Place(text, 0)), ()
         failure = whole
     recovery = _Recovery(text, scanned, lay_out(text, scanned.lexemes))
     module = _damaged(recovery)
     problems = [*scanned.problems, *recovery.layout.problems, *recovery.problems]
     if not problems and failure is not None:
-        problems = [failure]
+        problems = [_worded(text, failure)]
     problems.sort(key=lambda problem: problem.span)
     return module, tuple(problems[:MOST_PROBLEMS])
 
@@ -69,14 +71,39 @@ def parse(text: Text) -> tuple[syntax.Module, tuple[Problem, ...]]:
 # ---- one piece --------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    """A piece that cannot be read; it is put into words only when it is reported."""
+
+    lexemes: Sequence[Lexeme]
+    stop: Stop
+    piece: Piece
+
+
+_Fault: TypeAlias = Problem | _Failure
+_FAULTS: Final = (Problem, _Failure)
+
+
+def _worded(text: Text, fault: _Fault) -> Problem:
+    if isinstance(fault, Problem):
+        return fault
+    return unexpected(
+        text,
+        fault.lexemes,
+        fault.stop,
+        fault.piece,
+        ends_with=_ENDS[fault.piece.start],
+    )
+
+
 def _read(
     text: Text, scanned: Scan, base: int, piece: str, start: Start, high: int = -1
-) -> Node | Problem:
+) -> Node | _Fault:
     """The tree of a piece of `text` that begins at offset `base`, or what is wrong."""
     node = tree_of(piece, start)
     if isinstance(node, Stop):
         lexemes = scanned.lexemes if high < 0 else scanned.lexemes[:high]
-        return unexpected(text, lexemes, node, base, ends_with=_ENDS[start])
+        return _Failure(lexemes, node, Piece(piece, base, start))
     deep = _deepest(node)
     if deep is not None:
         at = base + deep.meta.start_pos
@@ -131,7 +158,7 @@ class _Recovery:
         )
         return next(words, "")
 
-    def read(self, low: int, high: int, start: Start) -> Node | Problem | None:
+    def read(self, low: int, high: int, start: Start) -> Node | _Fault | None:
         """The tree of a piece; None where a problem inside it is already known."""
         if self.is_flawed(low, high) or len(self.problems) >= MOST_PROBLEMS:
             return None
@@ -142,7 +169,7 @@ class _Recovery:
 
     def read_shell(
         self, low: int, high: int, opener: int, start: Start
-    ) -> Node | Problem | None:
+    ) -> Node | _Fault | None:
         """The tree of a piece without what stands in the block that begins at `opener`."""
         block = self.layout.blocks[opener]
         unclosed = block.end == block.resume
@@ -158,6 +185,9 @@ class _Recovery:
         piece = head + " " * gap + tail
         return _read(self.text, self.scanned, base, piece, start, high)
 
+    def report(self, fault: _Fault) -> None:
+        self.problems.append(_worded(self.text, fault))
+
     def place(self, low: int) -> Place:
         return Place(self.text, self.scanned.lexemes[low].start)
 
@@ -172,8 +202,8 @@ def _damaged(recovery: _Recovery) -> syntax.Module:
         word = recovery.first_word(low, high)
         if word in ("module", "use"):
             node = recovery.read(low, high, "start")
-            if isinstance(node, Problem):
-                recovery.problems.append(node)
+            if isinstance(node, _FAULTS):
+                recovery.report(node)
             elif node is not None:
                 place = recovery.place(low)
                 name = tree.module_name(node) or name
@@ -191,23 +221,24 @@ def _part(
 ) -> tree.Part | None:
     """One piece; where it fails and holds items (`within` says which), those apart."""
     node = recovery.read(low, high, start)
-    if node is not None and not isinstance(node, Problem):
+    if node is not None and not isinstance(node, _FAULTS):
         return tree.part(node, recovery.place(low))
     opener = next(
         (index for index in range(low, high) if index in recovery.layout.blocks), None
     )
     if not within or opener is None:
-        recovery.problems.extend([] if node is None else [node])
+        if node is not None:
+            recovery.report(node)
         return None
     found = len(recovery.problems)
     shell = recovery.read_shell(low, high, opener, start)
-    if isinstance(shell, Problem):
-        recovery.problems.append(shell)
+    if isinstance(shell, _FAULTS):
+        recovery.report(shell)
     block = recovery.layout.blocks[opener]
     items = _items(recovery, opener + 1, min(block.end, high), within)
     if len(recovery.problems) == found and node is not None:
-        recovery.problems.append(node)
-    if shell is None or isinstance(shell, Problem):
+        recovery.report(node)
+    if shell is None or isinstance(shell, _FAULTS):
         return None
     return _filled(tree.part(shell, recovery.place(low)), items)
 

@@ -37,11 +37,21 @@ Fields: TypeAlias = Mapping[str, Type]
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """`as out`: the name, what it is (for messages), and its fields."""
+    """`as out`: the name, what it is (for messages), and its fields.
+
+    Not `bound`: the clause has no `as`, and `name` is only what it could be called;
+    `span` is the trigger, after which `as` would stand.
+    """
 
     name: str
     owner: str
     fields: Fields
+    span: Span
+    bound: bool = True
+
+    def calls(self, name: str) -> bool:
+        """Whether the spec calls it so."""
+        return self.bound and self.name == name
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,7 @@ class Place:
 
     `states`: own fields of each state, where a property may read them after `is`.
     `ghosts`: the outcomes of each command, where `count(c.o)` may stand.
+    `punned`: the expression is a field's name that stands for its value as well.
     """
 
     scope: Scope
@@ -63,6 +74,7 @@ class Place:
     phases: frozenset[str] = frozenset()
     states: Mapping[str, Fields] = field(default_factory=dict[str, Fields])
     ghosts: Mapping[str, frozenset[str]] | None = None
+    punned: bool = False
 
     def report(self, code: str, span: Span, message: str, **more: str) -> core.Constant:
         """Note a problem; the expression that has it gets the error type."""

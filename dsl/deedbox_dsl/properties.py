@@ -15,16 +15,10 @@ from .blocks import Outline, init
 from .declarations import own_names
 from .expressions import check_phases, condition, new_local
 from .intervals import NOTHING, Facts, Subject, learn
-from .names import (
-    did_you_mean,
-    named_snake,
-    taken,
-)
+from .naming import named_snake, taken, unknown
 from .place import Binding, Place
-from .problems import Problem
 from .reserved import why_reserved
 from .source import Span
-from .suggest import nearest
 
 
 def restarts(machine: syntax.Machine, outline: Outline) -> Iterator[core.Again]:
@@ -42,7 +36,8 @@ def restarts(machine: syntax.Machine, outline: Outline) -> Iterator[core.Again]:
         here = place
         if item.bind is not None and new_local(item.bind, place):
             here = replace(
-                place, binding=Binding(item.bind.text, "the new start", anew)
+                place,
+                binding=Binding(item.bind.text, "the new start", anew, item.bind.span),
             )
         facts: Facts = NOTHING
         guard: core.Expr | None = None
@@ -169,6 +164,5 @@ def _assumed(bound: syntax.Assume, outline: Outline) -> tuple[str, str] | None:
         if name.text in known:
             return command.name, name.text
     text = f"there is no {what} `{name.text}`"
-    hints = did_you_mean(nearest(name.text, known))
-    outline.problems.append(Problem("DEED201", name.span, text, hints=hints))
+    outline.problems.append(unknown("DEED201", name, text, known))
     return None

@@ -17,7 +17,7 @@ from typing import Final, Literal, TypeAlias, cast
 
 from . import characters
 from .problems import Edit, Fix, Problem
-from .source import Text
+from .source import Span, Text
 
 DEPTH: Final = 64
 LEXEMES: Final = 100_000
@@ -51,6 +51,7 @@ _LEXEME: Final = re.compile(
       (?P<space>[ \t\n]+)
     | (?P<doc>///(?!/)[^\n]*)
     | (?P<comment>//[^\n]*)
+    | (?P<foreign>&&?|\|\||<>|=<|[=!]==|\+\+|[+*-]=|:=|/\*|'[^'\n]*')
     | (?P<text>"[^"\n]*"?)
     | (?P<number>[0-9][0-9_]*(?:\.[0-9]+)?(?:%|\w*))
     | (?P<word>[^\W\d]\w*)
@@ -69,17 +70,23 @@ def scan(text: Text) -> Scan:
     comments: list[Lexeme] = []
     problems: list[Problem] = []
     flawed: set[int] = set()
-    lines_with_strange_characters: set[int] = set()
+    strange: dict[str, list[Span]] = {}
+    strange_lines: set[int] = set()
+    last_close = text.content.rfind("*/")
     depth = 0
     line_end = -1
     end = 0
     while found := _LEXEME.match(text.content, end):
         sort = found.lastgroup
+        if sort == "foreign":
+            sort = "other"
         start, end = found.span()
         if sort == "space":
             if "\n" in found.group():
                 line_end = -1
             continue
+        if found.group() == "/*" and end <= last_close:
+            end = text.content.index("*/", end) + 2
         unfinished = sort == "text" and (
             end == start + 1 or text.content[end - 1] != '"'
         )
@@ -106,9 +113,9 @@ def scan(text: Text) -> Scan:
         elif sort == "other" or (sort == "word" and not lexeme.text.isascii()):
             flawed.add(start)
             span = text.span(start, end)
-            if span.line not in lines_with_strange_characters:
-                lines_with_strange_characters.add(span.line)
-                problem = characters.strange(text, lexeme.start, lexeme.text)
+            if lexeme.text in strange or span.line not in strange_lines:
+                strange.setdefault(lexeme.text, []).append(span)
+            strange_lines.add(span.line)
         elif unfinished:
             problem = _unfinished(text, lexeme)
         elif sort == "number":
@@ -116,6 +123,7 @@ def scan(text: Text) -> Scan:
         if problem is not None:
             problems.append(problem)
             flawed.add(start)
+    problems += [characters.strange(text, places) for places in strange.values()]
     return Scan(tuple(lexemes), tuple(comments), tuple(problems), frozenset(flawed))
 
 

@@ -842,7 +842,7 @@ class Saga:
 class Use:
     """`use shop.policies { ladder, patient }`; `module` is the dotted name."""
 
-    module: str
+    module: Name
     names: tuple[Name, ...]
     span: Span = field(compare=False, repr=False)
 

@@ -88,7 +88,9 @@ def uses(node: Node, at: Place) -> tuple[s.Use, ...]:
 
 def use(node: Node, at: Place) -> s.Use:
     names = names_of(child(node, "name_list"), at)
-    return s.Use(dotted_of(child(node, "dotted")), names, at.of(node))
+    dotted = child(node, "dotted")
+    module = s.Name(dotted_of(dotted), at.of(dotted))
+    return s.Use(module, names, at.of(node))
 
 
 _KINDS: Final = frozenset(

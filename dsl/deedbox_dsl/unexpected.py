@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from .problems import Edit, Fix, Label, Problem
+from .repairs import Piece, repair
 from .scan import Lexeme, not_a_duration
 from .slices import HEADS, OWN_HEADS
 from .source import Text
@@ -100,9 +101,13 @@ _GROUPS: Final = (
         "",
         "a property such as `invariant` or `leads`",
     ),
-    _group("ON AT IGNORE", "", "a clause: `on`, `at` or `ignore`"),
-    _group("DO REPEAT TELL BEGIN", "", "`do`, `repeat`, `tell` or `begin`"),
-    _group("GOTO STAY REJECT", "", "an exit: `goto`, `stay` or `reject`"),
+    _group("ON AT IGNORE", "", "a clause (`on`, `at` or `ignore`)"),
+    _group(
+        "DO REPEAT TELL BEGIN",
+        "LET",
+        "a statement such as `do` or `let`",
+    ),
+    _group("GOTO STAY REJECT", "", "an exit (`goto`, `stay` or `reject`)"),
     _group(
         "NEXT AGAIN REST CONTINUE DONE ABORT RETRY",
         "",
@@ -113,13 +118,29 @@ _GROUPS: Final = (
         "TRUE FALSE NONE MINUS LSQB NOT IF",
         "a value",
     ),
-    _group("PLUS MINUS STAR", "COMPARE IS AND OR IMPLIES", "an operator"),
+    _group("PLUS MINUS STAR", "COMPARE IS AND OR IMPLIES LPAR DOT", "an operator"),
 )
 
 _SLIPS: Final[dict[tuple[str, str], str]] = {
     ("=", "COLON"): "A field is given its value with `:`.",
     ("=", "COMPARE"): "Equality is written `==`.",
     ("==", "EQUAL"): "A name is given its value with one `=`.",
+    ("->", "WHEN"): "What happens stands in braces: `{ goto State }`.",
+    ("when", "GOTO"): "`when` stands before the block: `on Message when … { … }`.",
+    (
+        "goto",
+        "NEXT",
+    ): "A rule ends with an action; what state that leads to follows from it.",
+    ("then", "ESCALATE"): "`forever` never ends, so nothing comes after it.",
+    ("after", "FATARROW"): "Only `silence` has a time: `silence after 30s => …`.",
+    (
+        "undo",
+        "DO",
+    ): "A step says first what it does (`do … -> … => next`), then how it is undone.",
+    (
+        "(",
+        "WHEN",
+    ): "A clause names its message without parentheses: `on Message as m { … }`.",
     ("->", "FATARROW"): "`->` says what may come of it, `=>` what to do then.",
     ("=>", "ARROW"): "`->` says what may come of it, `=>` what to do then.",
     ("=>", "WHEN"): "What happens stands in braces: `{ goto State }`.",
@@ -173,15 +194,15 @@ _NO_VALUES: Final = frozenset(
 
 
 def unexpected(
-    text: Text, lexemes: Sequence[Lexeme], stop: Stop, base: int, *, ends_with: str
+    text: Text, lexemes: Sequence[Lexeme], stop: Stop, piece: Piece, *, ends_with: str
 ) -> Problem:
-    """The problem of `lexemes`, parsed from offset `base` on and stopped at `stop`.
+    """The problem of `lexemes`, of which `piece` was parsed and stopped at `stop`.
 
     `ends_with` says what may follow them: the end of the file, or the next piece.
     """
     index = len(lexemes)
     if stop.position is not None:
-        at = base + stop.position
+        at = piece.base + stop.position
         index = bisect_right(lexemes, at, key=lambda each: each.start) - 1
     expected = phrases_of(stop.expected, ends_with)
     before = lexemes[index - 1] if index > 0 else None
@@ -193,11 +214,84 @@ def unexpected(
             or _apart(text, here, *lexemes[index + 1 : index + 2])
             or _no_name(text, before, stop)
             or _no_undo(text, lexemes[: index + 1], stop)
+            or _no_fraction(text, here, stop.expected)
+            or _assignment(text, lexemes[index : index + 2], stop)
+            or _mended(text, lexemes, index, stop, piece)
             or _misplaced(text, lexemes[: index + 1], stop, expected)
         )
     if before is not None and before.sort == "doc":
         return _documents_nothing(text, before)
     return _unfinished(text, before, expected)
+
+
+def _mended(
+    text: Text, lexemes: Sequence[Lexeme], index: int, stop: Stop, piece: Piece
+) -> Problem | None:
+    """The problem in the words of the one change that repairs it."""
+    here, before = lexemes[index], lexemes[index - 1] if index > 0 else None
+    after = lexemes[index + 1 : index + 3]
+    found = repair(piece, before, here, after, stop)
+    if found is None:
+        return None
+    span = text.span(here.start, here.end)
+    written = f"`{found.written}`"
+    hints = [*_advice(here, stop.expected)][:1]
+    others: tuple[Label, ...] = ()
+    match found.sort:
+        case "insert":
+            message = f"{written} is missing before {_quoted(here)}"
+            title, label = f"Write {written}", f"expected {written} before this"
+            if found.written in (")", "]"):
+                others = _opened(text, lexemes[: index + 1])
+        case "delete":
+            message = f"this {written} is one too many"
+            title, label = f"Delete {written}", "nothing that needs it stands here"
+        case _:
+            message = f"{_quoted(here)} does not belong here"
+            title, label = f"Write {written}", f"did you mean {written}?"
+    edit = Edit(text.span(found.low, found.high), found.text)
+    return Problem(
+        "DEED101",
+        span,
+        message,
+        label=label,
+        others=others,
+        hints=tuple(hints),
+        fixes=(Fix(title, (edit,)),),
+    )
+
+
+def _assignment(text: Text, ahead: Sequence[Lexeme], stop: Stop) -> Problem | None:
+    """`hits = hits + 1` among statements."""
+    assigns = len(ahead) == 2 and ahead[1].text == "=" and ahead[0].sort == "word"
+    if not assigns or "GOTO" not in stop.expected:
+        return None
+    name = ahead[0].text
+    return Problem(
+        "DEED101",
+        text.span(ahead[0].start, ahead[1].end),
+        f"`{name}` cannot be set among statements",
+        label="nothing is assigned here",
+        hints=(
+            f"A field gets its value on the way out: `stay {{ .., {name}: … }}`.\n"
+            f"A value gets a name with `let`: `let {name} = …`.",
+        ),
+    )
+
+
+def _no_fraction(text: Text, here: Lexeme, expected: frozenset[str]) -> Problem | None:
+    """`0.5`, which only the `factor` of a policy may be."""
+    if here.sort != "number" or "." not in here.text or "DOTDOT" in expected:
+        return None
+    return Problem(
+        "DEED101",
+        text.span(here.start, here.end),
+        f"{_quoted(here)} is not a whole number",
+        label="expected a whole number",
+        hints=(
+            "Only the `factor` of a policy takes a fraction; count cents or milliseconds.",
+        ),
+    )
 
 
 def _misplaced(
@@ -214,7 +308,12 @@ def _misplaced(
         if meant is not None:
             hints.append(f"Did you mean `{meant}`?")
             fixes = (Fix(f"Write `{meant}`", (Edit(span, meant),)),)
-    hints.extend(_advice(here, expected))
+    hints.extend([*_advice(here, expected)][:1])
+    if len(read) > 1 and read[-2].text == "at" and expected == frozenset(("NAME",)):
+        hints.append(
+            "`at` waits for a field: declare `due: instant` in the state, set it on "
+            f"the way in (`due: now + {here.text}`), and write `at due {{ … }}`."
+        )
     complete = bool(expected & {"RBRACE", "$END"}) or stop.position == 0
     others: tuple[Label, ...] = ()
     if expected & {"RPAR", "RSQB"}:
@@ -258,10 +357,13 @@ def _apart(
 
 def _advice(here: Lexeme, expected: frozenset[str]) -> Iterator[str]:
     """What is known about a word or sign that people often write here."""
-    slips = (_SLIPS.get((here.text, each)) for each in sorted(expected))
-    yield from dict.fromkeys(slip for slip in slips if slip is not None)
-    if here.sort == "number" and "." in here.text:
-        yield "Numbers are whole; only the `factor` of a policy takes a fraction."
+    yield from (
+        advice
+        for (sign, terminal), advice in _SLIPS.items()
+        if sign == here.text and terminal in expected
+    )
+    if here.sort == "number" and "DOTDOT" in expected:
+        yield f"A range is written with two dots: `{here.text.replace('.', '..')}`."
     if expected == frozenset(("START",)):
         yield "`on` stands here only in `on start again`; `wake on` takes a message."
     if here.text in _COMPARISONS and "AND" in expected:
@@ -366,6 +468,9 @@ def phrases_of(expected: frozenset[str], ends_with: str) -> list[str]:
     left = set(expected)
     if len(left) > 1:
         left.discard("DOC")
+    if len(left) > 2:
+        left -= {"QMARK", "LSQB"} if "COMMA" in left else set()
+        left -= {"EQUAL"} if "COMMA" in left else set()
     if left & {"COMMAND", "DO", "FETCH"}:
         left.discard("UNREPEATABLE")
     phrases: list[str] = []

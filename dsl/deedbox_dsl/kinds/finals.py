@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from .. import core, syntax
 from ..expressions import infer
 from ..intervals import NOTHING
-from ..names import Scope, resolve_type, taken
+from ..names import Scope, resolve_type
+from ..naming import taken
 from ..place import Place, is_error
 from ..problems import Problem
 from ..types import EmptyListType, ListOf, Maybe, NoneType, Type, show

@@ -10,10 +10,9 @@ from dataclasses import replace
 from typing import assert_never
 
 from .. import syntax
-from ..names import did_you_mean
+from ..naming import unknown
 from ..problems import Problem
 from ..source import Span
-from ..suggest import nearest
 from . import trees
 from .rules import chain
 from .saga_plan import Plan
@@ -94,9 +93,8 @@ def _happened(
         case (syntax.Var(name=name),) if name in steps:
             step = steps[name]
         case (syntax.Var(name=name, span=at),):
-            hints = did_you_mean(nearest(name, steps))
             text = f"there is no step `{name}`"
-            problems.append(Problem("DEED201", at, text, hints=hints))
+            problems.append(unknown("DEED201", syntax.Name(name, at), text, steps))
             return call
         case _:
             text = f"`{word}` takes the name of one step"

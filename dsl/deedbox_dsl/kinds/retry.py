@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import syntax
-from ..names import Scope, did_you_mean, reserved, taken
+from ..names import Scope
+from ..naming import reserved, taken, unknown
 from ..policies import is_limited
 from ..problems import Problem, has_errors
 from ..reserved import CAPTURES
 from ..source import Span
-from ..suggest import nearest
 from . import asking, rules, trees
 from .finals import final
 from .trees import Maker
@@ -184,9 +184,8 @@ def _again(
         return None
     policy = uses[0].policy
     if policy.text not in scope.policies:
-        hints = did_you_mean(nearest(policy.text, scope.policies))
         text = f"there is no policy `{policy.text}`"
-        problems.append(Problem("DEED201", policy.span, text, hints=hints))
+        problems.append(unknown("DEED201", policy, text, scope.policies))
         return None
     ladder = scope.policies[policy.text]
     if ladder is None:
@@ -232,10 +231,9 @@ def _finals(found: _Plan, problems: list[Problem]) -> list[syntax.State]:
         for part in rules.chain(rule.action):
             if not isinstance(part, syntax.DoneAction):
                 continue
-            for name, span in rules.unknown_in(part.init, types):
-                hints = did_you_mean(nearest(name, types))
-                text = f"there is nothing called `{name}` here"
-                problems.append(Problem("DEED201", span, text, hints=hints))
+            for name in rules.unknown_in(part.init, types):
+                text = f"there is nothing called `{name.text}` here"
+                problems.append(unknown("DEED201", name, text, types))
             end = final(part.state, part.init, types, found.scope, problems)
             before = ends.setdefault(part.state.text, end)
             if before.fields != end.fields:

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
 from .. import core, syntax
-from ..names import Scope, did_you_mean, taken
+from ..names import Scope
+from ..naming import taken, unknown
 from ..policies import duration_text, is_limited, waits_text
 from ..problems import Problem
 from ..source import Span
-from ..suggest import nearest
 from ..types import Base, Declared
 from . import trees
 
@@ -287,9 +287,8 @@ def _policy(
 ) -> Iterator[Problem]:
     policy = action.policy
     if policy.text not in scope.policies:
-        hints = did_you_mean(nearest(policy.text, scope.policies))
         text = f"there is no policy `{policy.text}`"
-        yield Problem("DEED201", policy.span, text, hints=hints)
+        yield unknown("DEED201", policy, text, scope.policies)
         return
     found = scope.policies[policy.text]
     if found is None:
@@ -322,9 +321,8 @@ def _asked_wait(
     fields = rule.outcome.fields if isinstance(rule, syntax.Rule) else ()
     known = [part.name.text for part in fields]
     if after.text not in known:
-        hints = did_you_mean(nearest(after.text, known))
         text = f"this outcome has no field `{after.text}` to wait by"
-        yield Problem("DEED303", after.span, text, hints=hints)
+        yield unknown("DEED303", after, text, known)
 
 
 def _silences(attempt: syntax.Attempt) -> Iterator[Problem]:
@@ -362,22 +360,19 @@ def unbound(attempt: syntax.Attempt, known: Set[str]) -> Iterator[Problem]:
     for param in attempt.params:
         name = param.name.text
         if param.value is None and name not in known:
-            hints = did_you_mean(nearest(name, known))
-            values = ", ".join(f"`{each}`" for each in sorted(known))
             text = (
                 f"there is nothing called `{name}` to bind `{attempt.command.text}` to"
             )
-            hints = hints or (f"Known are {values}.",)
-            yield Problem("DEED201", param.span, text, hints=hints)
+            yield unknown("DEED201", param.name, text, known, repairs=False)
 
 
 def unknown_in(
     init: syntax.Init | None, known: Container[str]
-) -> Iterator[tuple[str, Span]]:
+) -> Iterator[syntax.Name]:
     """The names that a `done` puns and nobody has."""
     for item in init.items if init is not None else ():
         if isinstance(item, syntax.Pun) and item.name.text not in known:
-            yield item.name.text, item.name.span
+            yield item.name
 
 
 def wakes(
@@ -389,9 +384,8 @@ def wakes(
     for wake in found:
         name = wake.message
         if name.text not in messages:
-            hints = did_you_mean(nearest(name.text, messages))
             text = f"there is no message `{name.text}`"
-            yield Problem("DEED201", name.span, text, hints=hints)
+            yield unknown("DEED201", name, text, messages)
         elif name.text in named:
             text = f"`{name.text}` wakes it already"
             yield taken(name.text, name.span, named[name.text], text)

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from .. import syntax
-from ..names import Scope, did_you_mean, named_snake, reserved, taken
+from ..names import Scope
+from ..naming import named_snake, reserved, taken, unknown
 from ..problems import Label, Problem
 from ..reserved import CAPTURES, why_no_field
 from ..source import Span
 from ..spelling import pascal
-from ..suggest import nearest
 from . import trees
 from .rules import Loop, Stand, chain, is_retried, loop, misplaced, unfit
 
@@ -453,14 +453,8 @@ def _bound(
                 yield Problem(code, param.span, text, others=others)
             else:
                 text = f"there is nothing called `{name}` to bind `{attempt.command.text}` to"
-                hints = did_you_mean(nearest(name, known))
-                values = ", ".join(f"`{each}`" for each in sorted(known))
-                yield Problem(
-                    "DEED201",
-                    param.span,
-                    text,
-                    hints=hints or (f"Known are {values}.",),
-                )
+                own_name = syntax.Name(name, param.name.span)
+                yield unknown("DEED201", own_name, text, known, repairs=False)
 
 
 def _finish_reads(
@@ -491,6 +485,5 @@ def _finish_reads(
                     text = f"`{own_name}` may not be known when the saga is undone"
                     yield Problem("DEED602", span, text)
                 elif isinstance(item, syntax.Pun):
-                    hints = did_you_mean(nearest(own_name, known))
                     text = f"there is nothing called `{own_name}` here"
-                    yield Problem("DEED201", span, text, hints=hints)
+                    yield unknown("DEED201", item.name, text, known)

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from .. import syntax
-from ..names import Scope, did_you_mean, reserved
+from ..names import Scope
+from ..naming import reserved, unknown
 from ..problems import Problem
 from ..reserved import CAPTURES
 from ..source import Span
-from ..suggest import nearest
 from . import asking, rules
 
 OWN_FIELDS = CAPTURES | frozenset({"todo", "upto", "more"})
@@ -173,18 +173,16 @@ def _source(
     }
     outcome = each.source[0]
     if len(each.source) != 2 or outcome.text not in answers:
-        hints = did_you_mean(nearest(outcome.text, answers))
         text = f"`{fetch.command.text}` has no outcome `{outcome.text}` with a list"
         if len(each.source) != 2:
             text = "`each` goes over a list of an outcome, written `page.items`"
-        problems.append(Problem("DEED201", outcome.span, text, hints=hints))
+        problems.append(unknown("DEED201", outcome, text, answers))
         return None
     rule, field = answers[outcome.text], each.source[1]
     fields = {part.name.text: part for part in rule.outcome.fields}
     if field.text not in fields:
-        hints = did_you_mean(nearest(field.text, fields))
         text = f"`{outcome.text}` has no field `{field.text}`"
-        problems.append(Problem("DEED303", field.span, text, hints=hints))
+        problems.append(unknown("DEED303", field, text, fields))
         return None
     if not any(isinstance(part, syntax.Next) for part in rules.chain(rule.action)):
         text = f"`each` goes over `{outcome.text}`, and that outcome does not lead to `next`"

@@ -25,7 +25,7 @@ def small(items: str, before: str = "") -> str:
 def test_a_reserved_word_is_no_name_of_a_field(word: str) -> None:
     """C56: refused with its place, never a broken module."""
     problems = found(
-        small(f"  message Some {{ {word}: int }}").replace("Some {", "Told {", 1)
+        small(f"  message Some {{ {word}: int }}").replace("Some {", "Heard {", 1)
     )
     assert problems
     assert {problem[0] for problem in problems} <= {"DEED101", "DEED203"}

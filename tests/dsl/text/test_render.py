@@ -31,9 +31,8 @@ error DEED101: `polcy` does not belong here
   ┌─ specs/a.deed:2:1
   │
 2 │ polcy p { first 2s }
-  │ ^^^^^ expected a declaration such as `type`, `record`, `machine` or `saga`
+  │ ^^^^^ did you mean `policy`?
   │
-  = Did you mean `policy`?
   = more: deedbox explain DEED101
 """
     )

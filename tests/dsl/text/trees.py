@@ -315,10 +315,11 @@ declarations: st.SearchStrategy[s.Declaration] = st.one_of(
     _kinds(),
 )
 dotted = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(".".join)
+modules_named = st.builds(s.Name, dotted, here)
 modules = st.builds(
     s.Module,
     st.none() | dotted,
-    st.lists(st.builds(s.Use, dotted, some_names, here), max_size=2).map(tuple),
+    st.lists(st.builds(s.Use, modules_named, some_names, here), max_size=2).map(tuple),
     st.lists(declarations, max_size=3).map(tuple),
     here,
 )
