@@ -107,16 +107,6 @@ def test_a_bad_spec_gives_one_problem_with_its_place_and_writes_nothing(
     assert not (project / "generated").exists()
 
 
-def test_what_is_not_generated_yet_is_said_and_not_left_out(project: Path) -> None:
-    (project / "specs" / "lease.deed").write_text(
-        LEASE.replace("stay { .., expires", "begin Lease(resource) stay { .., expires")
-    )
-    ran = deedbox(project, "build")
-    assert ran.returncode == 1
-    assert "`begin` is not generated yet" in ran.stderr
-    assert not (project / "generated").exists()
-
-
 def test_a_bad_spec_leaves_what_an_earlier_build_wrote(project: Path) -> None:
     deedbox(project, "build")
     before = built(project)
