@@ -8,8 +8,8 @@ invariants once, at the end of a run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, cast
+from collections.abc import Callable, Iterator
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,8 +18,8 @@ from ..codec import Codec, text
 from ..machine import Due, Refused
 from ..operations import InstanceRow, Key, OutboxRow
 from ..step import step
-from ..stores.memory import MemoryStore, Session
 from ..values import Rules
+from .backing import Rows
 from .far_side import FarSide, key_of
 
 Deed = tuple[Key, str]
@@ -38,21 +38,24 @@ class Watch:
 
     def __init__(
         self,
-        store: MemoryStore,
         codecs: dict[str, Codec],
         rules: Rules,
         far_side: FarSide,
+        boot: Callable[[], int],
     ) -> None:
-        self._store = store
+        self._boot = boot
         self._codecs = codecs
         self._rules = rules
         self._far_side = far_side
         self.broken: list[str] = []
         self.seen: dict[tuple[str, str], Seen] = {}
         self.outbox: dict[Key, OutboxRow] = {}
-        self.sessions: dict[int, Session] = {}
+        self.sessions: set[int] = set()
         self.held_by: dict[int, str] = {}
         """Which process entered which session."""
+        self.leases: dict[int, int] = {}
+        """Until when a session has shown, in a committed transaction, that it lives."""
+        self.dead: set[str] = set()
         self.claimed: dict[Deed, set[int]] = {}
         self.calls: dict[Deed, int] = {}
         self.redriven: set[Deed] = set()
@@ -66,48 +69,50 @@ class Watch:
 
     # -- after a commit
 
-    def committed(self, author: str) -> bool:
+    def committed(self, author: str, rows: Rows) -> bool:
         """What a transaction of this process has changed; whether any row."""
-        store = self._store
-        outbox = store.outbox.rows
+        outbox = rows.outbox
         changed = {
-            key: row for key, row in outbox.items() if self.outbox.get(key) is not row
+            key: row for key, row in outbox.items() if self.outbox.get(key) != row
         }
         gone = {key: row for key, row in self.outbox.items() if key not in outbox}
-        before, self.outbox = self.outbox, dict(outbox)
+        before, self.outbox = self.outbox, outbox
         touched = {key[:2] for key in (*changed, *gone)}
-        for machine, table in store.instances.items():
-            for id, row in table.rows.items():
-                seen = self.seen.get((machine, id))
-                if seen is None or seen.row is not row:
-                    self._instance(machine, id, seen, row, before)
-                    touched.add((machine, id))
-        for name in [
-            name for name in self.seen if name[1] not in store.instances[name[0]].rows
-        ]:
+        for name, row in rows.instances.items():
+            seen = self.seen.get(name)
+            if seen is None or seen.row != row:
+                self._instance(name, seen, row, rows, before)
+                touched.add(name)
+        for name in [name for name in self.seen if name not in rows.instances]:
             self._removed(name)
+            if rows.step(*name, 1) is not None:
+                self.say(f"{name} was removed, and its journal was not")
             touched.add(name)
+        self.sessions, sessions = rows.sessions, self.sessions
         for key, row in changed.items():
             self._row(author, key, before.get(key), row)
         for key, row in gone.items():
             self._gone(key, row)
         for name in touched:
             self._awaits(name)
-        self._sessions(author)
+        for epoch in sessions - self.sessions:
+            if self.held_by.get(epoch) != author and self._lives(epoch):
+                self.say(f"{author} ends the live session {epoch}")
         return bool(touched)
 
     def _instance(
         self,
-        machine: str,
-        id: str,
+        name: tuple[str, str],
         seen: Seen | None,
         row: InstanceRow,
+        rows: Rows,
         before: dict[Key, OutboxRow],
     ) -> None:
+        machine, id = name
         codec = self._codecs[machine]
         _, rev, phase, at, born, version, wake_at, parked, doc = row
         if seen is not None and seen.row[4] != born:
-            self._removed((machine, id), begun_again=True)
+            self._removed(name)
             seen = None
         state = None if seen is None else seen.state
         former = 0 if seen is None else seen.row[1]
@@ -121,7 +126,7 @@ class Watch:
             self.say(f"I4: {machine} {id} goes from rev {former} to {rev}")
         last = born if seen is None else seen.row[3]
         for number in range(former + 1, rev + 1):
-            entry = self._store.journal.rows.get((machine, id, number, "step"))
+            entry = rows.step(machine, id, number)
             if entry is None:
                 self.say(f"I4: {machine} {id} has no step {number}")
                 continue
@@ -199,14 +204,12 @@ class Watch:
         ):
             self.say(f"{machine.name}: nothing ever moves {state}")
 
-    def _removed(self, name: tuple[str, str], *, begun_again: bool = False) -> None:
+    def _removed(self, name: tuple[str, str]) -> None:
         seen = self.seen.pop(name)
         self.removed.add(name)
         codec = self._codecs[name[0]]
         if type(seen.state) not in codec.machine.finals:
             self.say(f"{name} was removed, and it was {seen.state}")
-        if not begun_again and any(row[:2] == name for row in self._store.journal.rows):
-            self.say(f"{name} was removed, and its journal was not")
 
     def _row(
         self, author: str, key: Key, before: OutboxRow | None, row: OutboxRow
@@ -220,7 +223,7 @@ class Watch:
             if key_of(command) != deed or command.ticket != ticket:  # type: ignore[attr-defined]
                 self.say(f"{key}: the row says {deed}, its document {row[12]}")
         if claim is not None:
-            if claim not in self._store.sessions.rows:
+            if claim not in self.sessions:
                 self.say(f"I6: {key} is claimed by {claim}, which is no session")
             elif self.held_by.get(claim) != author and (
                 before is None or before[5] != claim
@@ -240,12 +243,13 @@ class Watch:
         """A claim is given back by its own process, or when its session is over."""
         if self.held_by.get(epoch) == author:
             return
-        session = self.sessions.get(epoch)
-        if session is not None and self._lives(session):
+        if self._lives(epoch):
             self.say(f"I3: {author} takes {key} from the live session {epoch}")
 
-    def _lives(self, session: Session) -> bool:
-        return session.alive and session.lease_until > self._store.clock.boot()
+    def _lives(self, epoch: int) -> bool:
+        """Whether nobody else may end this session yet."""
+        process = self.held_by.get(epoch)
+        return process not in self.dead and self.leases.get(epoch, 0) > self._boot()
 
     def _gone(self, key: Key, row: OutboxRow) -> None:
         """A row goes when it is answered, or when its state is left."""
@@ -282,15 +286,6 @@ class Watch:
                 self.say(f"R4: {key} has the key {row[4]}, its deed is {deed}")
         if own != ([] if awaited is None else [awaited]):
             self.say(f"I1: {name} awaits {awaited}, owed are {own}")
-
-    def _sessions(self, author: str) -> None:
-        now = self._store.sessions.rows
-        for epoch, session in self.sessions.items():
-            if epoch in now or self.held_by.get(epoch) == author:
-                continue
-            if self._lives(session):
-                self.say(f"{author} ends the live session {epoch}")
-        self.sessions = dict(now)
 
     # -- at a call
 
@@ -334,8 +329,7 @@ class Watch:
         mine = [
             epoch for epoch, name in self.held_by.items() if name == process
         ]
-        session = self.sessions.get(mine[-1]) if mine else None
-        if session is not None and self._lives(session):
+        if mine and mine[-1] in self.sessions and self._lives(mine[-1]):
             self.say(f"I3: {process} runs {key}, and {claim} holds it")
 
     def done(self, key: Key, command: Struct) -> None:
@@ -353,13 +347,3 @@ class Watch:
             if parked is not None or started:
                 continue
             yield f"{key} is still owed ({row[3]}, claim {claim}, tries {row[7]})"
-
-
-def rows_of(store: MemoryStore) -> dict[str, Any]:
-    """All that a store holds, for a comparison."""
-    return {
-        "instances": {name: dict(table.rows) for name, table in store.instances.items()},
-        "outbox": dict(store.outbox.rows),
-        "inbox": dict(store.inbox.rows),
-        "journal": dict(store.journal.rows),
-    }

@@ -30,6 +30,7 @@ from ..operations import (
     Commit,
     CommitUnknown,
     Enter,
+    Fence,
     Key,
     Program,
     Rollback,
@@ -37,11 +38,11 @@ from ..operations import (
     Transaction,
 )
 from ..step import AnyMachine
-from ..stores.memory import MemoryStore
 from ..testing import EPOCH, Laws
 from ..values import HOUR, Receipt
 from ..worker import Worker
 from ..writer import POLL, Writer
+from .backing import Backing, InMemory, Performer
 from .far_side import Answers, FarSide, any_answer, key_of
 from .loop import Deadlock, Endless, Lane, Loop
 from .plan import ONLY_COMMIT, Fault, Plan, Sending, Trouble
@@ -139,7 +140,7 @@ class Hands:
 class Wire:
     """The store as one process reaches it."""
 
-    def __init__(self, process: Process, store: MemoryStore) -> None:
+    def __init__(self, process: Process, store: Performer) -> None:
         self._process = process
         self._store = store
 
@@ -175,10 +176,12 @@ class Process:
         self.stopping = False
         self.waited_for: list[asyncio.Future[object]] = []
         self.told = False
+        self.renewal: tuple[int, int] | None = None
         self.nap: asyncio.Future[None] | None = None
         self.writer: Writer | None = None
+        self.store = world.backing.open(Time(world), world.machines)
         self.box = Box(
-            Wire(self, world.store),
+            Wire(self, self.store),
             world.machines,
             rules=world.plan.rules,
             clock=Time(world),
@@ -266,7 +269,7 @@ class Process:
         """A transaction of the caller's: nothing else runs within it."""
         if self.world.holder is not None:
             raise StoreFailed("the write lock is held")
-        with self.world.store.transaction() as transaction:
+        with self.store.transaction() as transaction:
             yield transaction
         self.world.after_commit(self)
 
@@ -344,8 +347,9 @@ class World:
         self,
         plan: Plan,
         machines: Sequence[AnyMachine],
-        answers: Answers = any_answer,
-        tamper: Tamper | None = None,
+        answers: Answers,
+        tamper: Tamper | None,
+        backing: Backing,
     ) -> None:
         self.plan = plan
         self.machines = machines
@@ -354,14 +358,15 @@ class World:
         self.loop.problem = self.break_
         self.wall_ahead = 0
         self.trace: list[Happened] = []
-        self.store = MemoryStore(Time(self))
-        self.store.register(machines)
+        self.backing = backing
+        self.clock = Time(self)
         self.far_side = FarSide(plan.seed, answers)
         codecs = {machine.name: Codec(machine) for machine in machines}
-        self.watch = Watch(self.store, codecs, plan.rules, self.far_side)
+        self.watch = Watch(codecs, plan.rules, self.far_side, self.clock.boot)
         self.processes: list[Process] = []
         self.holder: Process | None = None
         self.operations = 0
+        self.transactions = 0
         self.calls = 0
         self.quiet = False
         self.closed = False
@@ -447,12 +452,13 @@ class World:
         process.dead = True
         self.loop.forget(process.home)
         self.loop.forget(process.writing)
+        self.watch.dead.add(process.name)
         if self.holder is process:
-            self.store.perform(Rollback())
+            process.store.perform(Rollback())
             self._release()
-        for epoch, session in self.store.sessions.rows.items():
-            if self.watch.held_by.get(epoch) == process.name:
-                session.alive = False
+        held_by = self.watch.held_by
+        mine = {epoch for epoch, name in held_by.items() if name == process.name}
+        self.backing.died(process.store, mine)
         for answer in process.waited_for:
             if not answer.done():
                 answer.set_result(None)
@@ -568,18 +574,18 @@ class World:
                 break
             await self.sleep(1_000)
         await self._quiet_down(senders)
-        for text in Laws(self.machines, self.plan.rules).broken(self.store):
+        laws = Laws(self.machines, self.plan.rules)
+        for text in laws.broken(self.processes[-1].store):
             self.break_(text)
 
     def _gap(self, after: int | None) -> int:
         if after is not None:
             return after
-        now = self.store.clock.wall()
+        now = self.clock.wall()
         wakes = [
-            row[6] - now
-            for table in self.store.instances.values()
-            for row in table.rows.values()
-            if row[6] is not None
+            seen.row[6] - now
+            for seen in self.watch.seen.values()
+            if seen.row[6] is not None
         ]
         soonest = min((wake for wake in wakes if 0 <= wake < HOUR), default=0)
         return max(soonest + self._random.choice((-1, 0, 1)), 0)
@@ -606,23 +612,27 @@ class World:
             await self._is_quiet()
 
     async def _is_quiet(self) -> None:
-        """With nothing due and nothing at work, nothing is done."""
+        """With nothing due and nothing at work, nothing is done.
+
+        But for one look for each machine: a deadline that was left is known as long as
+        nobody has looked.
+        """
         process = self.processes[-1]
         if self.watch.outbox or process.dead or process.writer is None or not process.writer.quiet:
             return
-        now = self.store.clock.wall()
+        now = self.clock.wall()
         wakes = [
-            row[6] - now
-            for table in self.store.instances.values()
-            for row in table.rows.values()
-            if row[6] is not None and row[7] is None
+            seen.row[6] - now
+            for seen in self.watch.seen.values()
+            if seen.row[6] is not None and seen.row[7] is None
         ]
         span = min([*wakes, HOUR]) - 1
-        before = self.operations
+        before = self.transactions
         if span > 0:
             await self.sleep(span)
-            if self.operations != before:
-                self.break_(f"{self.operations - before} operations, and nothing is due")
+            done = self.transactions - before
+            if done > len(self.machines):
+                self.break_(f"{done} transactions, and nothing is due")
 
     # -- operations
 
@@ -638,6 +648,7 @@ class World:
         mine = self.holder is process
         match operation:
             case Begin():
+                self.transactions += 1
                 await self._acquire(process)
             case Rollback() if not mine:
                 return None
@@ -650,8 +661,7 @@ class World:
         if fault is Fault.NOT_COMMITTED:
             raise CommitUnknown(fault.value)
         answer = self._answer(process, operation)
-        if isinstance(operation, Enter):
-            self.watch.held_by[cast(int, answer)] = process.name
+        self._lease(process, operation, answer)
         if isinstance(operation, Commit | Rollback):
             self._release()
         if isinstance(operation, Commit):
@@ -702,10 +712,29 @@ class World:
             return trouble
         return None
 
+    def _lease(
+        self, process: Process, operation: AnyOperation, answer: object
+    ) -> None:
+        """Which session is whose, and until when; a commit makes it count."""
+        match operation:
+            case Enter():
+                epoch = cast(int, answer)
+                self.watch.held_by[epoch] = process.name
+                process.renewal = epoch, self.loop.now + operation.lease
+            case Fence() if answer is not None:
+                process.renewal = operation.epoch, self.loop.now + operation.lease
+            case Commit() if process.renewal is not None:
+                epoch, until = process.renewal
+                self.watch.leases[epoch] = until
+            case Rollback():
+                process.renewal = None
+            case _:
+                pass
+
     def _answer(self, process: Process, operation: AnyOperation) -> object:
         if self._tamper is None:
-            return self.store.perform(operation)
-        return self._tamper(process, operation, self.store.perform)
+            return process.store.perform(operation)
+        return self._tamper(process, operation, process.store.perform)
 
     async def _acquire(self, process: Process) -> None:
         while self.holder is not None:
@@ -725,7 +754,7 @@ class World:
 
     def after_commit(self, process: Process) -> None:
         """The laws are looked at, and the other processes see that somebody wrote."""
-        moved = self.watch.committed(process.name)
+        moved = self.watch.committed(process.name, self.backing.rows())
         self._look()
         if not moved:
             return
@@ -789,9 +818,10 @@ def simulate(
     machines: Sequence[AnyMachine],
     answers: Answers = any_answer,
     tamper: Tamper | None = None,
+    backing: Backing | None = None,
 ) -> Run:
     """Run a plan to its end, or to the first law that does not hold."""
-    world = World(plan, machines, answers, tamper)
+    world = World(plan, machines, answers, tamper, backing or InMemory())
     log = logging.getLogger("deedbox")
     was_disabled, log.disabled = log.disabled, True
     try:
