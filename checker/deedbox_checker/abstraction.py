@@ -232,15 +232,48 @@ def needed(model: Model, world: World) -> set[int]:
     return found
 
 
+def numbering(model: Model, world: World) -> dict[int, int]:
+    """The explored number of every ticket and deed that is still needed."""
+    if world.state is None:
+        return {}
+    kept = needed(model, world)
+    used = set(kept)
+    ticket = cast("int | None", getattr(world.state, "ticket", None))
+    if ticket is not None:
+        used.add(ticket)
+    for deed in world.deeds:
+        if deed.number in kept:
+            used |= set(references(model, deed.command))
+    return {number: n + 1 for n, number in enumerate(sorted(used))}
+
+
 def normal(model: Model, world: World) -> World:
     """The world in explored form: unneeded deeds forgotten, all numbers in their order.
 
     Its state's data and instants are in explored form already.
     """
-    state = world.state
-    if state is None:
+    if world.state is None:
         return world
     kept = needed(model, world)
+    numbers = numbering(model, world)
+    return replace(
+        world,
+        state=with_fields(renamed(model, world.state, numbers), issued=len(numbers)),
+        stale=forgotten(model, world, kept),
+        deeds=tuple(
+            replace(
+                deed,
+                number=numbers[deed.number],
+                command=renamed(model, deed.command, numbers),
+            )
+            for deed in sorted(world.deeds, key=lambda deed: deed.number)
+            if deed.number in kept
+        ),
+    )
+
+
+def forgotten(model: Model, world: World, kept: set[int]) -> tuple[int, ...]:
+    """`stale`, with the deeds that only a hand-out on its way still speaks of."""
     stale = list(world.stale)
     for deed in world.deeds:
         if deed.number not in kept and deed.loose and deed.fate is None:
@@ -249,28 +282,7 @@ def normal(model: Model, world: World) -> World:
                 if command == name:
                     stale[n] = min(stale[n] + 1, 2)
                     break
-    deeds = [deed for deed in world.deeds if deed.number in kept]
-    used = kept | {deed.number for deed in deeds}
-    ticket = cast("int | None", getattr(state, "ticket", None))
-    if ticket is not None:
-        used.add(ticket)
-    for deed in deeds:
-        used |= set(references(model, deed.command))
-    numbers = {number: n + 1 for n, number in enumerate(sorted(used))}
-    state = with_fields(renamed(model, state, numbers), issued=len(numbers))
-    return replace(
-        world,
-        state=state,
-        stale=tuple(stale),
-        deeds=tuple(
-            replace(
-                deed,
-                number=numbers[deed.number],
-                command=renamed(model, deed.command, numbers),
-            )
-            for deed in sorted(deeds, key=lambda deed: deed.number)
-        ),
-    )
+    return tuple(stale)
 
 
 def explored_state(model: Model, state: Struct, now: int) -> Struct:

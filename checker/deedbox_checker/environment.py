@@ -62,6 +62,9 @@ COUNTED = frozenset({Kind.CRASH, Kind.RAISE, Kind.LATE, Kind.EARLY})
 ENDING = COUNTED | {Kind.START, Kind.MESSAGE}
 """Kinds that happen any number of times, and then no more."""
 
+PLAIN = frozenset({Kind.HAND_OUT, Kind.TIME, Kind.CRASH, Kind.RAISE})
+"""Kinds after which every deed is still what it was, and needed."""
+
 
 @dataclass(frozen=True, slots=True)
 class Label:
@@ -96,6 +99,13 @@ class Environment:
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """Every step of `world` that changes it, or breaks something."""
+        for raw, label in self.raw_steps(world):
+            after = raw if label.kind in PLAIN else normal(self.model, raw)
+            if after != world or label.broken:
+                yield after, label
+
+    def raw_steps(self, world: World) -> Iterator[tuple[World, Label]]:
+        """The same before anything is renumbered or forgotten."""
         if world.state is None:
             yield from self._starts(world)
             return
@@ -123,8 +133,7 @@ class Environment:
             if reaction.state is None and not reaction.broken:
                 continue
             after, broken = self._commit(world, reaction, label.kind is Kind.TAKE)
-            if after != world or broken:
-                yield after, replace(label, broken=broken) if broken else label
+            yield after, replace(label, broken=broken) if broken else label
 
     def _commit(
         self, world: World, reaction: Reaction, taken: bool
@@ -165,7 +174,7 @@ class Environment:
             asked=asked,
             deeds=tuple(deeds.values()),
         )
-        return normal(model, changed), broken
+        return changed, broken
 
     def _awaited_command(self, state: Struct | None) -> str:
         name = type(state).__name__
@@ -226,10 +235,10 @@ class Environment:
             for answer in self.model.answers[name]:
                 text = f"{name} ends {answer.outcome}"
                 if kind is Kind.ARRIVAL:
-                    text = f"{name} of deed {deed.number} arrives late and ends {answer.outcome}"
+                    text = f"{name} arrives late and ends {answer.outcome}"
                 subject = f"{answer.command}.{answer.outcome}"
                 after = self._decided(world, deed, answer)
-                yield normal(self.model, after), Label(kind, "far side", text, subject)
+                yield after, Label(kind, "far side", text, subject)
         if Kind.ARRIVAL in self.faults:
             yield from self._stale(world)
 

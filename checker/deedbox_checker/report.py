@@ -88,9 +88,10 @@ def run(trace: Trace) -> Iterator[str]:
         yield "      for ever again:"
         yield from table(trace.loop, many + 1)
     if trace.stays:
-        yield "      and nothing has to happen any more"
-    for name, why in trace.excused:
-        yield f"      {name}: {why}"
+        yield "      and nothing that is bound to happen can happen any more"
+    else:
+        for name, why in trace.excused:
+            yield f"      {name}: {why}"
 
 
 def table(lines: Sequence[Line], first: int) -> Iterator[str]:

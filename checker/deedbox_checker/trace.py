@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
 from deedbox_dsl import core
+from deedbox_dsl.types import Maybe
 from msgspec import Struct
 
-from .abstraction import World
-from .environment import Kind, Label
+from .abstraction import World, normal, numbering
+from .environment import PLAIN, Environment, Kind, Label
 from .evaluate import phase
 from .model import Model
 from .points import live
 
+PASSES = "time goes on"
 HIDDEN = frozenset({"born", "issued", "ticket", "deed_number"})
 
 
@@ -54,18 +56,48 @@ class Trace:
     excused: tuple[tuple[str, str], ...] = ()
 
 
+Names: TypeAlias = dict[int, int]
+"""The number under which a trace speaks of a deed, by its number in the explored form."""
+
+
 def lines(
-    model: Model, worlds: Sequence[World], labels: Sequence[Label]
+    environment: Environment, worlds: Sequence[World], labels: Sequence[Label]
 ) -> tuple[Line, ...]:
     """One line for each label; `worlds` has one more."""
-    return tuple(
-        line(model, before, after, label)
-        for before, after, label in zip(worlds[:-1], worlds[1:], labels, strict=True)
-    )
+    found: list[Line] = []
+    names: Names = {}
+    spoken = 0
+    for before, after, label in zip(worlds[:-1], worlds[1:], labels, strict=True):
+        names_after: Names = {}
+        for raw, explored in sorted(moved(environment, before, after, label).items()):
+            name = names.get(raw)
+            if name is None and after.deed(explored) is not None:
+                spoken += 1
+                name = spoken
+            if name is not None:
+                names_after[explored] = name
+        model = environment.model
+        told = changes(
+            picture(model, before, names), picture(model, after, names_after)
+        )
+        found.append(Line(label.who, in_words(model, before, after, label), told))
+        names = names_after
+    return tuple(found)
 
 
-def line(model: Model, before: World, after: World, label: Label) -> Line:
-    step = label.text
+def moved(
+    environment: Environment, before: World, after: World, label: Label
+) -> dict[int, int]:
+    """How the step renumbered the deeds: number before, number after."""
+    if label.kind in PLAIN:
+        return {deed.number: deed.number for deed in after.deeds}
+    for raw, told in environment.raw_steps(before):
+        if told == label and normal(environment.model, raw) == after:
+            return numbering(environment.model, raw)
+    return {deed.number: deed.number for deed in after.deeds}
+
+
+def in_words(model: Model, before: World, after: World, label: Label) -> str:
     if label.kind is Kind.TIME and before.state is not None and after.state is not None:
         now = live(model.points, after.state)
         came = [
@@ -73,8 +105,9 @@ def line(model: Model, before: World, after: World, label: Label) -> Line:
             for name, distance in live(model.points, before.state).items()
             if distance > 0 >= now[name]
         ]
-        step = f"{' and '.join(came)} comes" if came else "time goes on"
-    return Line(label.who, step, changes(picture(model, before), picture(model, after)))
+        if came and label.text == PASSES:
+            return f"{' and '.join(came)} comes"
+    return label.text
 
 
 def changes(before: dict[str, str], after: dict[str, str]) -> tuple[Change, ...]:
@@ -82,20 +115,22 @@ def changes(before: dict[str, str], after: dict[str, str]) -> tuple[Change, ...]
     found: list[Change] = []
     for name, value in after.items():
         was = before.get(name, "")
-        if was != value and (was or value not in ("none", "-", "False", "0")):
-            found.append(Change(name, was, value))
+        if was != value and (was or value not in ("none", "-", "false", "0")):
+            found.append(Change(name, was if was != "-" else "", value))
     return tuple(found)
 
 
-def picture(model: Model, world: World) -> dict[str, str]:
+def picture(model: Model, world: World, names: Names) -> dict[str, str]:
     """Everything of a world that a trace may show, as text."""
     found: dict[str, str] = {}
     if world.state is not None:
         found["phase"] = phase(world.state) or ""
-        found |= own_fields(model, world.state)
+        found |= own_fields(model, world.state, names)
     deed = world.open_deed
-    name = f" {command_of(model, deed.command)} #{deed.number}" if deed else ""
-    found["row"] = f"{world.row.value}{name}" if name else "-"
+    name = ""
+    if deed is not None:
+        name = f"{command_of(model, deed.command)} #{names.get(deed.number, '?')} "
+    found["row"] = f"{name}{world.row.value}" if name else "-"
     for known in world.deeds:
         fate = "undecided"
         if isinstance(known.fate, Struct):
@@ -103,8 +138,8 @@ def picture(model: Model, world: World) -> dict[str, str]:
         elif known.fate is not None:
             fate = known.fate
         if known.loose:
-            fate += ", a hand-out still on its way"
-        found[f"key {known.number}"] = fate
+            fate += ", a hand-out on its way"
+        found[f"key {names.get(known.number, '?')}"] = fate
     for (command, outcome), many in zip(model.counted, world.counts, strict=False):
         found[f"count({command}.{outcome})"] = "more" if many == 2 else str(many)
     return found
@@ -114,32 +149,39 @@ def command_of(model: Model, command: Struct) -> str:
     return model.commands[type(command)].name
 
 
-def own_fields(model: Model, state: Struct) -> dict[str, str]:
+def own_fields(model: Model, state: Struct, names: Names) -> dict[str, str]:
     given = {field.name for field in (*model.spec.key, *model.spec.given)}
     distances = live(model.points, state)
     fields: tuple[core.Field, ...] = model.fields[phase(state) or ""]
     found: dict[str, str] = {}
     for field in fields:
-        name = field.name
-        if name in given or name in HIDDEN:
-            continue
-        value = cast(object, getattr(state, name))
-        if name in distances:
-            distance = distances[name]
-            found[name] = "ahead" if distance > 0 else "now" if not distance else "come"
-        elif value is None:
-            found[name] = "none"
-        elif model.deed_of(value) is not None:
-            found[name] = f"key {model.deed_of(value)}"
-        elif isinstance(value, str | int) and tells(model, field, value):
-            found[name] = str(value)
+        if field.name not in given and field.name not in HIDDEN:
+            told = told_value(model, state, field, distances.get(field.name), names)
+            if told:
+                found[field.name] = told
     return found
 
 
-def tells(model: Model, field: core.Field, value: object) -> bool:
-    """Whether a value is one of several; one that stands for all says nothing."""
-    if isinstance(value, bool):
-        return True
-    if isinstance(value, int):
-        return field.name in model.domain.caps
-    return not str(value).startswith("a ")
+def told_value(
+    model: Model, state: Struct, field: core.Field, distance: int | None, names: Names
+) -> str:
+    """A field as text; empty when its value stands for all and so says nothing."""
+    value = cast(object, getattr(state, field.name))
+    deed = model.deed_of(value)
+    match value:
+        case _ if distance is not None:
+            return "ahead" if distance > 0 else "now" if not distance else "come"
+        case None:
+            return "none"
+        case _ if deed is not None:
+            return f"key {names.get(deed, '?')}"
+        case bool():
+            return str(value).lower()
+        case int():
+            return str(value) if field.name in model.domain.caps else ""
+        case str():
+            if not value.startswith("a "):
+                return value
+            return "given" if isinstance(field.type, Maybe) else ""
+        case _:
+            return ""

@@ -8,7 +8,7 @@ long tells `progress` how many states there are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from types import ModuleType
 from typing import Any
@@ -30,6 +30,7 @@ from .environment import (
     environment,
 )
 from .evaluate import phase
+from .limits import unexplored
 from .model import Model, model
 from .points import TwoDistances
 from .properties import (
@@ -81,7 +82,6 @@ class Report:
     verdicts: tuple[Verdict, ...]
     unreached: tuple[str, ...] = ()
     incomplete: str = ""
-    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -138,50 +138,49 @@ def verify(
         if name not in spec.bounds.excepted_faults
         and (faults is None or name in faults)
     )
-    assumed = tuple(f"{c}.{o}" for c, o in spec.bounds.assumed)
+    nothing = Report(
+        spec.name,
+        0,
+        0,
+        0,
+        0.0,
+        chosen,
+        tuple(f"{c}.{o}" for c, o in spec.bounds.assumed),
+        (),
+    )
+    made = prepared(spec, module)
+    if isinstance(made, str):
+        return replace(nothing, incomplete=made, seconds=perf_counter() - began)
+    switches = frozenset(FAULTS[name] for name in chosen)
+    try:
+        searched = search(
+            environment(made, reactions(made, step=step), switches, undo),
+            limit,
+            progress,
+        )
+    except Unbounded:
+        reason = f"more than {limit:,} states"
+        return replace(nothing, incomplete=reason, seconds=perf_counter() - began)
+    verdicts = (*unasked(searched), *asked(searched))
+    explored = searched.explored
+    return replace(
+        nothing,
+        states=explored.states - 1,
+        steps=walk.transitions(explored),
+        depth=max(level.steps for level in explored.levels),
+        verdicts=verdicts,
+        unreached=tuple(uncovered(searched)),
+        seconds=perf_counter() - began,
+    )
+
+
+def prepared(spec: core.Machine, module: ModuleType) -> Model | str:
+    """The model, or why there is none."""
     try:
         made = model(spec, module)
     except TwoDistances as found:
-        reason = f"`{found.field}` is compared at two distances from now"
-        return Report(
-            spec.name, 0, 0, 0, perf_counter() - began, chosen, assumed, (), (), reason
-        )
-    environs = environment(
-        made,
-        reactions(made, step=step),
-        frozenset(FAULTS[name] for name in chosen),
-        undo,
-    )
-    try:
-        searched = search(environs, limit, progress)
-    except Unbounded:
-        reason = f"more than {limit:,} states"
-        return Report(
-            spec.name,
-            limit,
-            0,
-            0,
-            perf_counter() - began,
-            chosen,
-            assumed,
-            (),
-            (),
-            reason,
-        )
-    verdicts = (*unasked(searched), *asked(searched))
-    unreached = tuple(uncovered(searched))
-    explored = searched.explored
-    return Report(
-        spec.name,
-        explored.states - 1,
-        walk.transitions(explored),
-        max(level.steps for level in explored.levels),
-        perf_counter() - began,
-        chosen,
-        assumed,
-        verdicts,
-        unreached,
-    )
+        return f"`{found.field}` is compared in ways whose order is not finite"
+    return unexplored(spec, made.points) or made
 
 
 def search(
@@ -405,7 +404,7 @@ def run_trace(searched: Searched, cell: int, last: int | None = None) -> Trace:
         numbers.append(searched.tables.targets[last])
         labels.append(searched.labels[searched.tables.labels[last]])
     worlds = [searched.closure.states[number] for number in numbers]
-    return Trace(lines(searched.model, worlds, labels), fault_count(labels))
+    return Trace(lines(searched.environment, worlds, labels), fault_count(labels))
 
 
 def fault_count(labels: Sequence[Label]) -> int:
@@ -479,7 +478,7 @@ def lasso_trace(searched: Searched, lasso: Lasso) -> Trace:
     numbers = [searched.tables.start, *(hop.state for hop in hops)]
     labels = [searched.labels[hop.label] for hop in hops]
     worlds = [searched.closure.states[number] for number in numbers]
-    told = lines(searched.model, worlds, labels)
+    told = lines(searched.environment, worlds, labels)
     cut = len(lasso.prefix)
     return Trace(
         told[:cut], fault_count(labels), told[cut:], not lasso.loop, lasso.excused

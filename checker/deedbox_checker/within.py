@@ -75,7 +75,7 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
         return None
     moves = walk.run(explored, cell)
     worlds = [closed.states[n].world for n in (0, *(move.cell for move in moves))]
-    return Trace(lines(model, worlds, [labels[move.label] for move in moves]), 0)
+    return Trace(lines(steps, worlds, [labels[move.label] for move in moves]), 0)
 
 
 def owed(world: World, age: int | None, premise: Test, target: Test) -> int | None:
