@@ -215,6 +215,8 @@ class Laws:
             codec = self._codecs[machine]
             if claim is not None and claim not in picture.sessions:
                 yield f"I6: {row[:3]} is claimed by {claim}, which is no session"
+            if version > codec.version:
+                continue
             command = codec.command(version, name, doc)
             deed = name, text(replace(command, ticket=0))
             if self._deeds.setdefault(key, deed) != deed:

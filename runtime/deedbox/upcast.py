@@ -89,7 +89,10 @@ class Upcaster:
         return command
 
     def _released(self, version: int) -> int:
-        return min(known for known in self._states if known >= version)
+        later = [known for known in self._states if known >= version]
+        if not later:
+            raise UnknownVersion(f"{self._machine.name} {version}")
+        return min(later)
 
     def _next(self, way: Callable[[Any], Struct] | None, command: Struct) -> Struct:
         if way is None:
