@@ -44,11 +44,14 @@ Item: TypeAlias = syntax.MigrateState | syntax.MigrateDrop
 class _Step:
     """From one version to the next: what a `migrate` block is typed between.
 
-    `machine` is the machine of this spec when the step ends in it.
+    `older` and `target` have their types replaced by later ones; `released` is the pair
+    as it was, by which a state is equal or is not.  `machine` is the machine of this
+    spec when the step ends in it.
     """
 
     older: core.Shape
     target: core.Shape
+    released: tuple[core.Shape, core.Shape]
     machine: core.Machine | None
     block: syntax.Migrate | None
     scope: Scope
@@ -75,17 +78,17 @@ def migrate(
     problems = list(_version(machine, now, recorded))
     blocks = dict(_blocks(machine, written, recorded, problems))
     found: list[core.Migration] = []
-    target, current = now, True
+    target, later = now, now
     for version in sorted(recorded, reverse=True):
         if version >= machine.version:
             continue
         block = blocks.get(version)
         older = rebase(recorded[version], target, _becomes(block))
-        step = _Step(
-            older, target, machine if current else None, block, scope, problems
-        )
+        pair = recorded[version], later
+        ends = machine if later is now else None
+        step = _Step(older, target, pair, ends, block, scope, problems)
         found.append(_migration(step, machine.span))
-        target, current = older, False
+        target, later = older, recorded[version]
     return tuple(reversed(found)), problems
 
 
@@ -179,8 +182,8 @@ def _migration(step: _Step, span: Span) -> core.Migration:
     commands = tuple(_commands(step, mentioned, here))
     if len(step.problems) == problems_before:
         unreadable = [
-            *unreadable_states(step.older, step.target, entries),
-            *unreadable_commands(step.older, step.target, kept, frozenset(mentioned)),
+            *unreadable_states(*step.released, entries),
+            *unreadable_commands(*step.released, kept, frozenset(mentioned)),
         ]
         if unreadable:
             step.problems.append(_cannot_read(step, unreadable, here))
