@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -41,7 +41,7 @@ def codes(*texts: str) -> list[str]:
 
 
 @contextmanager
-def imported(folder: Path, module: str, *texts: str) -> Iterator[list[ModuleType]]:
+def imported(folder: Path, module: str, *texts: str) -> Generator[list[ModuleType]]:
     """The module of the machine in every version, oldest first."""
     shapes: dict[str, str] = {}
     modules: list[ModuleType] = []

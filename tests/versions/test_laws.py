@@ -55,10 +55,12 @@ def values(kind: Type) -> st.SearchStrategy[Any]:
             return st.fixed_dictionaries({name: values(t) for name, t in fields})
         case ChoiceType(variants=variants):
             return st.one_of(
-                st.fixed_dictionaries(
-                    {"type": st.just(name), **{n: values(t) for n, t in fields}}
-                )
-                for name, fields in variants
+                [
+                    st.fixed_dictionaries(
+                        {"type": st.just(name), **{n: values(t) for n, t in fields}}
+                    )
+                    for name, fields in variants
+                ]
             )
         case ListOf(item=item):
             return st.lists(values(item), max_size=3)
@@ -81,7 +83,7 @@ def documents(shape: core.Shape) -> st.SearchStrategy[dict[str, Any]]:
             fields[each.name] = values(each.type)
         return st.fixed_dictionaries(fields)
 
-    return st.one_of(document(state) for state in shape.states)
+    return st.one_of([document(state) for state in shape.states])
 
 
 def recorded(name: str) -> core.Shape:
