@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from deedbox_dsl.reserved import FUNCTIONS
 from deedbox_dsl.shapes import file_name, text_of
 from deedbox_dsl.source import Text
 from deedbox_dsl.walk import nodes
+from orders import order
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = "reference/language.md"
@@ -68,3 +70,16 @@ def test_every_function_is_in_the_table() -> None:
     page = (DOCS / PAGE).read_text()
     for name in FUNCTIONS:
         assert f"`{name}(" in page, name
+
+
+def test_the_query_of_the_generated_page_runs_on_the_generated_view() -> None:
+    (query,) = re.findall(
+        r"^```sql\n(.*?)^```$",
+        (DOCS / "reference/generated.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
+    database = sqlite3.connect(":memory:")
+    for statement in order.machine.sqlite.create:
+        database.execute(statement)
+    assert database.execute(query).fetchall() == []
+    database.close()

@@ -97,7 +97,9 @@ def register(commands: Commands) -> None:
     diff.set_defaults(run=_diff)
 
     explain = commands.add_parser("explain", help="what a code such as DEED401 means")
-    explain.add_argument("code", metavar="CODE")
+    codes = explain.add_mutually_exclusive_group(required=True)
+    codes.add_argument("code", metavar="CODE", nargs="?")
+    codes.add_argument("--all", action="store_true", help="the page of all codes")
     explain.set_defaults(run=_explain)
 
 
@@ -152,9 +154,9 @@ def _diff(arguments: argparse.Namespace) -> int:
 
 
 def _explain(arguments: argparse.Namespace) -> int:
-    from .explain import explain
+    from .explain import explain, explain_all
 
-    return _usage(lambda: explain(arguments.code))
+    return explain_all() if arguments.all else explain(arguments.code)
 
 
 def _usage(run: Callable[[], int]) -> int:

@@ -1,10 +1,12 @@
-"""`deedbox explain`: the page of a diagnostic."""
+"""`deedbox explain`: the page of a diagnostic, or of all."""
 
 from __future__ import annotations
 
 import sys
 
 from deedbox_dsl.problems import Entry, entries
+
+from ..views import diagnostics
 
 
 def explain(code: str) -> int:
@@ -17,6 +19,12 @@ def explain(code: str) -> int:
         )
         return 2
     print(_page(entry))
+    return 0
+
+
+def explain_all() -> int:
+    """All of them, as a page of Markdown."""
+    print(diagnostics(entries().values()), end="")
     return 0
 
 
