@@ -39,8 +39,12 @@ def main(arguments: list[str] | None = None) -> int:
     )
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_demo(commands)
+    add_migrate(commands)
     words = sys.argv[1:] if arguments is None else arguments
-    if words[:1] != ["demo"]:  # a run-time command does not load the compiler
+    if words[:1] not in (
+        ["demo"],
+        ["migrate"],
+    ):  # a run-time command does not load the compiler
         for extra in entry_points(group="deedbox.commands"):
             add_extra(commands, extra)
     parsed, rest = parser.parse_known_args(words)
@@ -62,6 +66,29 @@ def demo(arguments: argparse.Namespace) -> int:
     from .demo.command import demo
 
     return demo(plain=bool(arguments.plain))
+
+
+def add_migrate(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "migrate", help="bring the rows of older versions to this one"
+    )
+    parser.add_argument("store", metavar="STORE", help="such as sqlite:///orders.db")
+    parser.add_argument(
+        "modules",
+        nargs="+",
+        metavar="MODULE",
+        help="generated modules by their import names, such as orders.order",
+    )
+    parser.add_argument(
+        "--page", type=int, default=128, metavar="N", help="rows a transaction"
+    )
+    parser.set_defaults(run=migrate)
+
+
+def migrate(arguments: argparse.Namespace) -> int:
+    from .bulk import migrate
+
+    return migrate(arguments.store, arguments.modules, max(arguments.page, 1))
 
 
 def add_extra(commands: Commands, extra: EntryPoint) -> None:
