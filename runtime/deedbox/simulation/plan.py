@@ -114,7 +114,7 @@ class Plan(Struct, frozen=True):
         return len(self.sendings) + len(self.operations) + len(self.calls)
 
 
-IDS: Final = ("1", "2", "3")
+IDS: Final = ("a", "b", "c")
 GAPS: Final = (0, 0, 1, 10, 100, 1_000, 5_000, 30_000, None, None)
 LEASES: Final = (2_000, 10_000, 60_000)
 KEEPS: Final = (1, 1_000, 60_000, None)

@@ -61,6 +61,8 @@ class Watch:
         self.redriven: set[Deed] = set()
         self.returned: set[Deed] = set()
         self.removed: set[tuple[str, str]] = set()
+        self.notes: list[str] = []
+        """What the last commit has changed, in words."""
         self.steps: list[tuple[str, str, Struct | None, Struct, Struct]] = []
         """Each step: machine, id, the state before, the message, the state after."""
 
@@ -180,6 +182,11 @@ class Watch:
             self.say(f"I4: {machine.name} {id}: {message} is journaled and refused")
             return state
         self.steps.append((machine.name, id, state, message, result.state))
+        then = "" if state is None else f"{codec.phases[type(state)]} -> "
+        phase = codec.phases[type(result.state)]
+        self.notes.append(
+            f"{machine.name} {id}: {then}{phase} by {type(message).__name__}"
+        )
         return cast(Struct, result.state)
 
     def _answers(self, row: OutboxRow, message: Struct) -> None:
@@ -222,6 +229,10 @@ class Watch:
             command = codec.command(row[11], name, row[12])
             if key_of(command) != deed or command.ticket != ticket:  # type: ignore[attr-defined]
                 self.say(f"{key}: the row says {deed}, its document {row[12]}")
+        holder = "nobody" if claim is None else self.held_by.get(claim)
+        owed = "" if before is not None else "is owed, "
+        aside = "" if parked is None else ", parked"
+        self.notes.append(f"{name} {deed}, ticket {ticket}: {owed}held by {holder}{aside}")
         if claim is not None:
             if claim not in self.sessions:
                 self.say(f"I6: {key} is claimed by {claim}, which is no session")
@@ -253,6 +264,7 @@ class Watch:
 
     def _gone(self, key: Key, row: OutboxRow) -> None:
         """A row goes when it is answered, or when its state is left."""
+        self.notes.append(f"{row[3]} {row[4]}, ticket {key[2]}: is owed no more")
         codec = self._codecs[key[0]]
         seen = self.seen.get(key[:2])
         if codec.commands[row[3]].outcomes:
@@ -262,6 +274,12 @@ class Watch:
                 and codec.machine.awaited(seen.state) == key[2]
             ):
                 self.say(f"I1: {key} is gone, and {seen.state} awaits it")
+        elif row[3] in codec.targets:
+            # Deedbox itself delivers it: to an instance that is there, or was.
+            target = self._codecs[codec.targets[row[3]]]
+            id, _ = target.told(codec.command(row[11], row[3], row[12]))
+            if (target.name, id) not in self.seen.keys() | self.removed:
+                self.say(f"{key} was told to {target.name} {id}, which never was")
         elif (key, row[4]) not in self.returned:
             self.say(f"{key} is gone, and its handler has never returned")
 
@@ -339,11 +357,15 @@ class Watch:
     # -- at the end
 
     def lost(self, owed: set[Deed]) -> Iterator[str]:
-        """What was owed so long ago and was not seen to, with nothing gone wrong since."""
+        """What was owed so long ago and was not seen to, with nothing gone wrong since.
+
+        A row that is parked is seen to by a person, with those behind it (R20); a
+        started one is never called again.
+        """
+        aside = {
+            (*key[:2], row[3]) for key, row in self.outbox.items() if row[9] is not None
+        }
         for key, row in self.outbox.items():
-            if (key, row[4]) not in owed:
+            if (key, row[4]) not in owed or row[8] or (*key[:2], row[3]) in aside:
                 continue
-            claim, parked, started = row[5], row[9], row[8]
-            if parked is not None or started:
-                continue
-            yield f"{key} is still owed ({row[3]}, claim {claim}, tries {row[7]})"
+            yield f"{key} is still owed ({row[3]}, claim {row[5]}, tries {row[7]})"

@@ -10,6 +10,7 @@ one fresh process is left, and what was owed must be seen to.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import logging
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
@@ -73,7 +74,10 @@ class Happened(Struct, frozen=True):
 
 
 class Run(Struct):
-    """What became of a plan: the laws that did not hold, and how it went."""
+    """What became of a plan: the laws that did not hold, and how it went.
+
+    `steps` are all steps of all instances: machine, id, state, message, state.
+    """
 
     plan: Plan
     broken: list[str]
@@ -82,6 +86,20 @@ class Run(Struct):
     phases: dict[tuple[str, str], str]
     operations: int
     calls: int
+
+    @property
+    def story(self) -> str:
+        """The run for a reader: what was sent, done, saved and broken, line by line."""
+        told = [str(line) for line in self.trace if isinstance(line.what, str)]
+        return "\n".join(
+            [f"seed {self.plan.seed}", *told, *(f"BROKEN {text}" for text in self.broken)]
+        )
+
+    @property
+    def hash(self) -> str:
+        """Of everything that happened, each operation of the store included."""
+        lines = "\n".join(map(str, self.trace))
+        return hashlib.sha256(lines.encode()).hexdigest()
 
 
 class Time:
@@ -279,7 +297,7 @@ class Process:
         world, key = self.world, row_key(codec, command)
         fault = world.begin_call(self, key, command)
         if fault is Fault.WRONG:
-            return object()
+            return "nonsense"
         answer = None
         if fault is None or fault in ACTS:
             answer = world.ask(codec, type_, command)
@@ -322,7 +340,7 @@ class Process:
             case Fault.LATE:
                 await asyncio.sleep(long / 1000)
             case Fault.WRONG:
-                return object()
+                return "nonsense"
             case _:
                 await asyncio.sleep(delay.randrange(3) * delay.randrange(10) / 1000)
         world.watch.done(key, command)
@@ -594,7 +612,7 @@ class World:
         """No more faults, one fresh process: what was owed is seen to."""
         self.quiet = True
         self.note("the world", "no more faults")
-        jumps = sum(one.milliseconds for one in self.plan.operations)
+        jumps = abs(self.wall_ahead)
         for process in self.living:
             process.home.stopped_until = process.writing.stopped_until = 0
             self.kill(process, reopens=False)
@@ -690,7 +708,10 @@ class World:
             case Fault.SLOW:
                 await self.sleep(trouble.milliseconds)
             case Fault.JUMP:
-                self.wall_ahead += self._random.choice((-1, 1)) * trouble.milliseconds
+                # Not a round number: a life that begins in the very millisecond of a
+                # removed one has its keys, and a clock that is set back may do that.
+                sign = self._random.choice((-1, 1))
+                self.wall_ahead += sign * (trouble.milliseconds + 7 * self.operations)
             case Fault.RESTART:
                 if not process.stopping:
                     self.spawn(self._restart(process))
@@ -755,6 +776,9 @@ class World:
     def after_commit(self, process: Process) -> None:
         """The laws are looked at, and the other processes see that somebody wrote."""
         moved = self.watch.committed(process.name, self.backing.rows())
+        for text in self.watch.notes:
+            self.note(process.name, text)
+        self.watch.notes.clear()
         self._look()
         if not moved:
             return

@@ -1,0 +1,60 @@
+"""The machines of the gallery, generated in memory from their specs, each spec once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, cast
+
+from deedbox.step import AnyMachine
+from deedbox_checker.subjects import Subject, subjects
+from deedbox_dsl import compile
+from deedbox_dsl.program import Program
+
+SPECS: Final = Path(__file__).parents[2] / "specs"
+APART: Final = {"nerudo/repository.deed", "travel/trip.deed"}
+"""Specs whose machines also run one by one."""
+
+
+@lru_cache(maxsize=1)
+def compiled() -> Program:
+    return compile(_texts("*.deed"), _texts(".shapes/*.json"))
+
+
+def _texts(pattern: str) -> dict[str, str]:
+    paths = sorted(SPECS.rglob(pattern))
+    return {path.relative_to(SPECS).as_posix(): path.read_text() for path in paths}
+
+
+@lru_cache(maxsize=32)
+def subjects_in(path: str) -> dict[str, Subject]:
+    """The machines of one spec, by name."""
+    program = compiled()
+    own = tuple(module for module in program.modules if module.path == path)
+    found = subjects(replace(program, modules=own))
+    return {subject.machine.name: subject for subject in found}
+
+
+def subject(name: str) -> Subject:
+    """A machine of the gallery by its name."""
+    for module in compiled().modules:
+        if any(machine.name == name for machine in module.machines):
+            return subjects_in(module.path)[name]
+    raise LookupError(name)
+
+
+def machine(name: str) -> AnyMachine:
+    return cast(AnyMachine, subject(name).module.machine)
+
+
+def groups() -> dict[str, list[str]]:
+    """What runs in one process, by a name: the machines of a spec, and some alone."""
+    found: dict[str, list[str]] = {}
+    for module in compiled().modules:
+        names = [machine.name for machine in module.machines]
+        if names:
+            found["+".join(names)] = names
+        if module.path in APART:
+            found.update({name: [name] for name in names})
+    return found
