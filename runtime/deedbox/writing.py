@@ -79,7 +79,7 @@ def write(work: Work) -> Program[None]:
         failpoints.hit("wake_before_save")
     for machine, gone in work.removals.items():
         yield from ask(Remove(machine, gone))
-    for machine in inserts.keys() | updates.keys():
+    for machine in sorted(inserts.keys() | updates.keys()):
         yield from ask(
             Save(machine, inserts.get(machine, []), updates.get(machine, []))
         )
