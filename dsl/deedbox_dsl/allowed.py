@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from . import syntax
-from .problems import Problem, entries, has_errors
+from .problems import Edit, Fix, Problem, entries, has_errors
 
 
 def without_allowed(
@@ -50,5 +50,6 @@ def _apply(
     whole = not has_errors(each for each in problems if each.span.path == path)
     if whole and len(kept) == len(problems):
         text = f"nothing here gives the warning `{code}`, so this `allow` can go"
-        kept.append(Problem("DEED209", allow.span, text))
+        fix = Fix("Delete it", (Edit(allow.span, ""),))
+        kept.append(Problem("DEED209", allow.span, text, fixes=(fix,)))
     return kept

@@ -17,9 +17,9 @@ from .intervals import Facts, define
 from .names import Scope
 from .naming import unknown
 from .place import Place, coerce
-from .problems import Problem
-from .source import Span
-from .types import EmptyListType, NoneType, mentions_error, show
+from .problems import Edit, Fix, Problem
+from .source import Span, after
+from .types import EmptyListType, NoneType, Type, mentions_error, show
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class Outline:
     states: Mapping[str, core.State]
     messages: Mapping[str, core.Message]
     commands: Mapping[str, core.Command]
+    asked: frozenset[tuple[str, str]] = frozenset()
+    """Each state with the commands that are asked for on a way into it."""
 
 
 def body(
@@ -106,21 +108,32 @@ def _in_order(
     facts: Facts,
     span: Span,
 ) -> tuple[core.Expr, ...] | None:
+    names = ", ".join(f"{name}: {show(param.type)}" for name, param in wanted)
     if len(arguments) != len(wanted):
-        names = ", ".join(f"{name}: {show(param.type)}" for name, param in wanted)
-        text = f"{owner} takes {len(wanted)} values, and {len(arguments)} are given"
-        hint = f"It takes ({names})."
-        place.report("DEED308", span, text, hint=hint)
+        values = "1 value" if len(wanted) == 1 else f"{len(wanted)} values"
+        given = "1 is" if len(arguments) == 1 else f"{len(arguments)} are"
+        text = f"{owner} takes {values}, and {given} given"
+        place.report("DEED308", span, text, hint=f"It takes ({names}).")
+        return None
+    found = [
+        infer(argument, place, facts, param.type)
+        for argument, (_, param) in zip(arguments, wanted, strict=True)
+    ]
+    if _in_another_order(found, [param.type for _, param in wanted]):
+        text = f"the values of {owner} stand in another order"
+        place.report("DEED308", span, text, hint=f"It takes ({names}).")
         return None
     return tuple(
-        coerce(
-            infer(argument, place, facts, param.type),
-            param.type,
-            place,
-            facts,
-            f"for `{name}` of {owner}",
-        )
-        for argument, (name, param) in zip(arguments, wanted, strict=True)
+        coerce(value, param.type, place, facts, f"for `{name}` of {owner}")
+        for value, (name, param) in zip(found, wanted, strict=True)
+    )
+
+
+def _in_another_order(found: list[core.Expr], wanted: list[Type]) -> bool:
+    """Whether each value has the type of one other place, and of no other value."""
+    kinds = [value.type for value in found]
+    return (
+        kinds != wanted and len(set(kinds)) == len(kinds) and set(kinds) == set(wanted)
     )
 
 
@@ -177,7 +190,11 @@ def _exit(
         case None:
             hint = 'It ends with `goto State { … }`, `stay { … }` or `reject "why"`.'
             place.report(
-                "DEED407", block.span, "this block does not say where to go", hint=hint
+                "DEED407",
+                block.span,
+                "this block does not say where to go",
+                label="nothing in it is an exit",
+                hint=hint,
             )
             return core.Reject("")
         case syntax.Reject(text=text):
@@ -255,7 +272,17 @@ def init(
             old = copied.get(name)
             if name not in places and old is not None and old.type == wanted.type:
                 found[name] = core.Read("state", name, wanted.type, span)
-    _nothing_missing(known, found, places, owner, place, copied if carry else {}, span)
+    _nothing_missing(
+        known,
+        found,
+        places,
+        owner,
+        place,
+        copied if carry else {},
+        {} if carry else copied,
+        written,
+        span,
+    )
     return tuple(core.Set(name, found[name]) for name in known if name in found)
 
 
@@ -276,18 +303,53 @@ def _nothing_missing(
     owner: str,
     place: Place,
     copied: Mapping[str, core.Field],
+    before: Mapping[str, core.Field],
+    written: syntax.Init | None,
     span: Span,
 ) -> None:
     missing = [name for name in known if name not in found and name not in places]
     if not missing or any(mentions_error(known[name].type) for name in missing):
         return
     names = ", ".join(f"`{name}`" for name in missing)
-    hint = "Add " + ", ".join(f"`{n}: …`" for n in missing) + "."
+    kept = all(
+        name in before and before[name].type == known[name].type for name in missing
+    )
+    added = ", ".join(f"{name}: …" for name in missing)
+    if kept:
+        hint = f"Add `..` to keep {names} as before, or `{added}`."
+        place.problems.append(
+            Problem(
+                "DEED304",
+                span,
+                f"{names} of {owner} is missing here",
+                hints=(hint,),
+                fixes=(_kept(names, written, span),),
+            )
+        )
+        return
+    hint = f"Add `{added}`."
     for name in missing:
         if name in copied:
             found_type, wanted = show(copied[name].type), show(known[name].type)
             hint = f"`..` does not copy `{name}`: it was {found_type} and becomes {wanted}."
     place.report("DEED304", span, f"{names} of {owner} is missing here", hint=hint)
+
+
+def _kept(names: str, written: syntax.Init | None, span: Span) -> Fix:
+    """The edit that carries the missing fields over."""
+    title = f"Keep {names} with `..`"
+    if written is None:
+        return Fix(title, (Edit(after(span), " { .. }"),))
+    if not written.items:
+        return Fix(title, (Edit(written.span, "{ .. }"),))
+    return Fix(
+        title,
+        (
+            Edit(
+                replace(written.items[0].span, end=written.items[0].span.start), ".., "
+            ),
+        ),
+    )
 
 
 def _no_such_field(

@@ -243,10 +243,10 @@ def _trigger(
                 f"the message `{name.text}`",
                 message.fields,
             )
-        known = outline.messages
+        known: Iterable[str] = outline.messages
         otherwise = ""
         if name.text in outline.commands:
-            known, otherwise = {}, f"An outcome is written `{name.text}.outcome`."
+            known, otherwise = (), f"An outcome is written `{name.text}.outcome`."
         text = f"there is no message `{name.text}`"
         problems.append(unknown("DEED201", name, text, known, otherwise=otherwise))
         return None
@@ -261,6 +261,8 @@ def _trigger(
         text = f"`{name.text}` does not end with `{trigger.outcome.text}`"
         problems.append(unknown("DEED201", trigger.outcome, text, outcomes))
         return None
+    if state.awaits != name.text and (state.name, name.text) in outline.asked:
+        return None  # asked for on the way here: the state is what lacks a word
     if state.awaits != name.text:
         text = f"this clause can never run: `{state.name}` does not await `{name.text}`"
         problems.append(Problem("DEED403", trigger.span, text))

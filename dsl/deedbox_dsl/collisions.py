@@ -35,10 +35,10 @@ def collisions(machines: Mapping[str, tuple[core.Machine, ...]]) -> list[Problem
             problems += _long_columns(machine)
             name = snake(machine.name)
             what = f"the machine `{machine.name}`"
-            files += [
-                (f"{name}{ending}", what, machine.span)
-                for ending in (".py", "_sqlite.py", "_postgres.py")
-            ]
+            older = [each.older.version for each in machine.migrations]
+            endings = [".py", "_sqlite.py", "_postgres.py"]
+            endings += [f"_v{version}.py" for version in older]
+            files += [(f"{name}{ending}", what, machine.span) for ending in endings]
             tables.append((name[: SQL_LIMIT - _SUFFIX], what, machine.span))
         problems += _clashes(files, frozenset({"types.py", "__init__.py"}))
     problems += _clashes(tables, frozenset())

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from . import core, syntax
+from . import core, offers, syntax
 from .intervals import NOTHING, decide, learn
 from .problems import Label, Problem
 from .source import Span
@@ -29,10 +29,14 @@ def coverage(machine: core.Machine, written: syntax.Machine) -> list[Problem]:
         if state.final:
             continue
         decided = table.get(state.name, {})
-        problems += _missing_messages(state, machine, decided, places[state.name])
+        problems += _missing_messages(
+            state, machine, decided, places[state.name], written
+        )
         if state.awaits is not None:
             command = commands[state.awaits]
-            problems += _missing_outcomes(state, command, decided, places[state.name])
+            problems += _missing_outcomes(
+                state, command, machine, decided, places[state.name], written
+            )
         for clauses in decided.values():
             problems += _guards(clauses)
     problems += _always_ignored(machine, table)
@@ -54,31 +58,37 @@ def _missing_messages(
     machine: core.Machine,
     decided: Mapping[core.Trigger, list[core.Clause]],
     place: Span,
+    written: syntax.Machine,
 ) -> Iterator[Problem]:
     missing = [m for m in machine.messages if core.OnMessage(m.name) not in decided]
     if not missing:
         return
     names = ", ".join(f"`{message.name}`" for message in missing)
     every = len(machine.messages)
+    clauses = [offers.clause(m.name, m.fields, "m", state, machine) for m in missing]
+    ignore = f"ignore {', '.join(message.name for message in missing)}"
+    hint = _listed("Add one of:", [*clauses, ignore])
+    if len(missing) > 1:
+        hint = f"{_listed('Add:', clauses)}\n{_listed('  or:', [ignore])}"
+    offered = [(f"Ignore {names}", [ignore]), (f"Decide {names}", clauses)]
     yield Problem(
         "DEED401",
         place,
         f"`{state.name}` does not say what happens on {names}",
         label=f"{every - len(missing)} of {every} messages are handled here",
         others=tuple(Label(message.span, "declared here") for message in missing),
-        hints=(
-            "Add a clause for each, or say that nothing happens:",
-            *(_clause_text(message.name, message.fields, "m") for message in missing),
-            f"ignore {', '.join(message.name for message in missing)}",
-        ),
+        hints=(hint,),
+        fixes=offers.fixes(machine, state, written, offered),
     )
 
 
 def _missing_outcomes(
     state: core.State,
     command: core.Command,
+    machine: core.Machine,
     decided: Mapping[core.Trigger, list[core.Clause]],
     place: Span,
+    written: syntax.Machine,
 ) -> Iterator[Problem]:
     missing = [
         outcome
@@ -88,25 +98,25 @@ def _missing_outcomes(
     if not missing:
         return
     names = ", ".join(f"`{outcome.name}`" for outcome in missing)
+    clauses = [
+        offers.clause(f"{command.name}.{each.name}", each.fields, "out", state, machine)
+        for each in missing
+    ]
     yield Problem(
         "DEED451",
         place,
         f"`{command.name}` can end with {names}, and `{state.name}` does not handle that",
         label=f"awaits `{command.name}`",
         others=tuple(Label(outcome.span, "declared here") for outcome in missing),
-        hints=(
-            "Add:",
-            *(
-                _clause_text(f"{command.name}.{outcome.name}", outcome.fields, "out")
-                for outcome in missing
-            ),
-        ),
+        hints=(_listed("Add:", clauses),),
+        fixes=offers.fixes(machine, state, written, [(f"Decide {names}", clauses)]),
     )
 
 
-def _clause_text(trigger: str, fields: tuple[core.Field, ...], bind: str) -> str:
-    named = f" as {bind}" if fields else ""
-    return f"on {trigger}{named} {{ … }}"
+def _listed(lead: str, lines: list[str]) -> str:
+    """The lines below each other, after the lead."""
+    indent = " " * (len(lead) + 3)
+    return f"{lead}   " + f"\n{indent}".join(lines)
 
 
 def _guards(clauses: list[core.Clause]) -> Iterator[Problem]:

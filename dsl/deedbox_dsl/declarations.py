@@ -6,7 +6,7 @@ that what follows has one meaning for each name.  Blocks are not read here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -17,6 +17,7 @@ from .naming import check_fields, named_pascal, named_snake, taken, unknown
 from .problems import Problem
 from .reserved import why_no_field, why_reserved
 from .source import Span
+from .walk import nodes
 
 Word = Literal["machine", "retry", "scan", "saga"]
 
@@ -89,7 +90,16 @@ def outline_of(
         name: state if state.awaits in commands else replace(state, awaits=None)
         for name, state in states.items()
     }
-    return Outline(scope, problems, key, given, known, messages, commands)
+    asked = frozenset(_asked(machine))
+    return Outline(scope, problems, key, given, known, messages, commands, asked)
+
+
+def _asked(machine: syntax.Machine) -> Iterator[tuple[str, str]]:
+    for node in nodes(machine.items):
+        if isinstance(node, syntax.Block) and isinstance(node.exit, syntax.Goto):
+            for issue in node.issues:
+                if isinstance(issue, syntax.Do | syntax.Repeat):
+                    yield node.exit.state.text, issue.command.text
 
 
 def _fields(

@@ -127,7 +127,7 @@ def _asked(
             issue.span,
             f"`{name}` is asked for, but `{target.name}` does not await it",
             others=(Label(target.span, awaits),),
-            hints=(f"Go to a state that `awaits {name}`.",),
+            hints=(_awaiting(name, target),),
         )
     if not isinstance(issue, core.Repeat):
         return
@@ -140,6 +140,13 @@ def _asked(
         yield Problem("DEED452", issue.span, text, hints=(hint,))
     else:
         yield from _same_arguments(issue, machine)
+
+
+def _awaiting(command: str, target: core.State) -> str:
+    if target.awaits is not None or target.final:
+        return f"Go to a state that `awaits {command}`."
+    fields = " { … }" if target.fields else ""
+    return f"Write `state {target.name}{fields} awaits {command}`, or go to a state that does."
 
 
 def _same_arguments(repeat: core.Repeat, machine: _Machine) -> Iterator[Problem]:

@@ -21,7 +21,7 @@ from . import core, syntax
 from .blocks import Outline, ask, init
 from .intervals import NOTHING
 from .names import Scope
-from .naming import did_you_mean, taken
+from .naming import taken, unknown
 from .owed import asked_by_kind, asks, keeps, owed
 from .place import Place
 from .problems import Problem
@@ -29,7 +29,6 @@ from .rebase import rebase
 from .shapes import shape_of
 from .source import Span
 from .stored import by_name, same_stored
-from .suggest import nearest
 from .unreadable import (
     Unreadable,
     not_copied,
@@ -217,8 +216,7 @@ def _entries(step: _Step) -> dict[str, Item]:
         name = item.state
         if name.text not in known:
             text = f"version {step.older.version} has no state `{name.text}`"
-            hints = did_you_mean(nearest(name.text, known))
-            step.problems.append(Problem("DEED201", name.span, text, hints=hints))
+            step.problems.append(unknown("DEED201", name, text, known))
         elif name.text in found:
             text = f"`{name.text}` is migrated twice"
             before = found[name.text].state.span
@@ -242,8 +240,8 @@ def _mentioned_commands(step: _Step) -> dict[str, syntax.MigrateCommand]:
         ]
         if lacking:
             text = f"version {lacking[0]} has no command `{name.text}`"
-            hints = did_you_mean(nearest(name.text, older & step.commands.keys()))
-            step.problems.append(Problem("DEED201", name.span, text, hints=hints))
+            both = older & step.commands.keys()
+            step.problems.append(unknown("DEED201", name, text, both))
         elif name.text in found:
             before = found[name.text].command.span
             text = f"`{name.text}` is migrated twice"
@@ -269,8 +267,7 @@ def _state(
         if item is not None:
             at = item.becomes or item.state
             text = f"version {step.target.version} has no state `{name}`"
-            hints = did_you_mean(nearest(name, step.states))
-            step.problems.append(Problem("DEED201", at.span, text, hints=hints))
+            step.problems.append(unknown("DEED201", at, text, step.states))
         return None
     place = _state_place(old, step)
     outline = _outline(step)

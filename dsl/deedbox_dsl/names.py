@@ -9,16 +9,16 @@ nothing that touches it is reported again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TypeAlias
 
 from . import core, syntax
 from .naming import check_fields, named_pascal, named_snake, reserved, taken, unknown
 from .policies import ladder
-from .problems import Problem
+from .problems import Edit, Fix, Problem
 from .reserved import BASE_TYPES, why_reserved
-from .source import Span
+from .source import Span, after
 from .types import (
     ERROR,
     TEXT,
@@ -464,6 +464,16 @@ def _used(module: syntax.Module) -> frozenset[str]:
     return frozenset(names)
 
 
+def _without(use: syntax.Use, name: syntax.Name) -> Span:
+    """What to delete for the name: itself and its comma, or the whole import."""
+    at = [each.span for each in use.names].index(name.span)
+    if len(use.names) == 1:
+        return use.span
+    if at + 1 < len(use.names):
+        return replace(name.span, end=use.names[at + 1].span.start)
+    return replace(after(use.names[at - 1].span), end=name.span.end)
+
+
 def _find_unused(work: _Work) -> None:
     used = {path: _used(module) for path, module in work.modules.items()}
     wanted = {
@@ -476,7 +486,10 @@ def _find_unused(work: _Work) -> None:
             for name in use.names:
                 if work.origin[path].get(name.text) and name.text not in used[path]:
                     text = f"`{name.text}` is imported and never used"
-                    work.problems.append(Problem("DEED206", name.span, text))
+                    fix = Fix(f"Delete `{name.text}`", (Edit(_without(use, name), ""),))
+                    work.problems.append(
+                        Problem("DEED206", name.span, text, fixes=(fix,))
+                    )
         library = not any(
             isinstance(
                 declaration, syntax.Machine | syntax.Retry | syntax.Scan | syntax.Saga

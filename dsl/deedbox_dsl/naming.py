@@ -30,7 +30,8 @@ def taken(name: str, span: Span, before: Span, text: str = "") -> Problem:
 
 
 def reserved(name: syntax.Name, whose: str) -> Problem:
-    return Problem("DEED203", name.span, f"`{name.text}` is {whose}")
+    hint = "Generated code has the names of the spec, unchanged: choose another one."
+    return Problem("DEED203", name.span, f"`{name.text}` is {whose}", hints=(hint,))
 
 
 def unknown(

@@ -91,6 +91,33 @@ class Place:
         return core.Constant(None, ERROR, span)
 
 
+def may_be_none(value: core.Expr, need: str, place: Place) -> core.Expr:
+    """The problem of a value that may be none where one is needed."""
+    name = _called(value, place)
+    return place.report(
+        "DEED305",
+        value.span,
+        f"this may be none, and {need}",
+        hint=f"Show first that it is not: `when {name} != none`, or "
+        f"`if {name} != none then … else …`.",
+    )
+
+
+def _called(value: core.Expr, place: Place) -> str:
+    """A value as its spec names it; `x` where it is no plain name."""
+    match value:
+        case core.Read(name=name):
+            return name
+        case core.Bound(name=name) if place.binding is not None:
+            return f"{place.binding.name}.{name}"
+        case core.Member(target=target, name=name):
+            return f"{_called(target, place)}.{name}"
+        case core.Known(target=target):
+            return _called(target, place)
+        case _:
+            return "x"
+
+
 def is_error(expr: core.Expr) -> bool:
     return mentions_error(expr.type)
 
@@ -128,13 +155,7 @@ def coerce(
     if isinstance(value.type, Maybe | NoneType):
         optional = isinstance(value.type, Maybe) and value.type.item == wanted
         if optional or isinstance(value.type, NoneType):
-            return place.report(
-                "DEED305",
-                value.span,
-                f"this may be none, and {show(wanted)} is expected {why}",
-                hint="Show first that it is not: `when x != none`, or "
-                "`if x != none then … else …`.",
-            )
+            return may_be_none(value, f"{show(wanted)} is expected {why}", place)
     if _fits_by_proof(value, wanted):
         found = interval(value, facts)
         if in_range(wanted, found.low, found.high):

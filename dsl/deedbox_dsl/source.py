@@ -23,6 +23,12 @@ class Span:
     column: int
 
 
+def after(span: Span) -> Span:
+    """The place right behind, on the same line: where text can be inserted."""
+    column = span.column + span.end - span.start
+    return Span(span.path, span.end, span.end, span.line, column)
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """One spec file: its posix path relative to the project, and what it says."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Hashable, Iterator
 from functools import cache
+from typing import cast
 
 from .source import Span
 from .types import Declared
@@ -23,7 +24,7 @@ def nodes(root: object) -> Iterator[object]:
         node = waiting.pop()
         if isinstance(node, tuple):
             waiting.extend(reversed(node))  # pyright: ignore[reportUnknownArgumentType] - items are objects
-        elif names := _fields(type(node)):
+        elif names := _fields(cast("Hashable", type(node))):
             yield node
             waiting.extend(getattr(node, name) for name in names)
 

@@ -279,6 +279,7 @@ def unfit(attempt: syntax.Attempt, scope: Scope) -> Iterator[Problem]:
                 yield from _policy(part, scope)
             if isinstance(part, syntax.RetryThen) and part.after is not None:
                 yield from _asked_wait(part.after, rule)
+    yield from _distinct(attempt)
     yield from _silences(attempt)
 
 
@@ -323,6 +324,17 @@ def _asked_wait(
     if after.text not in known:
         text = f"this outcome has no field `{after.text}` to wait by"
         yield unknown("DEED303", after, text, known)
+
+
+def _distinct(attempt: syntax.Attempt) -> Iterator[Problem]:
+    """Each outcome has one rule."""
+    seen: dict[str, Span] = {}
+    for rule in attempt.rules:
+        if isinstance(rule, syntax.Rule):
+            name = rule.outcome.name
+            if name.text in seen:
+                yield taken(name.text, name.span, seen[name.text])
+            seen.setdefault(name.text, name.span)
 
 
 def _silences(attempt: syntax.Attempt) -> Iterator[Problem]:

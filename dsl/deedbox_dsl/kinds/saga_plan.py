@@ -118,6 +118,8 @@ def plan(saga: syntax.Saga, scope: Scope) -> tuple[Plan | None, list[Problem]]:
     no_cancel = next((i for i in saga.items if isinstance(i, syntax.NoCancel)), None)
     entries = _entries(steps, no_cancel is None)
     running, undoing = _liveness(steps, done[0], entries)
+    undone_from = _undone_from(steps, entries)
+    problems += _never_undone(steps, undone_from)
     found_plan = Plan(
         saga,
         scope,
@@ -129,7 +131,7 @@ def plan(saga: syntax.Saga, scope: Scope) -> tuple[Plan | None, list[Problem]]:
         no_cancel,
         running,
         undoing,
-        _undone_from(steps, entries),
+        undone_from,
         frozenset(
             number for number, own_too, known in entries if own_too and not known
         ),
@@ -364,6 +366,19 @@ def _step_problems(
     yield from _aborts(step)
 
 
+def _never_undone(
+    steps: tuple[Step, ...], undone_from: frozenset[int]
+) -> Iterator[Problem]:
+    for step in steps:
+        if step.undo is not None and step.number not in undone_from:
+            text = (
+                f"the undo of `{step.name.text}` never runs: nothing can fail after it"
+            )
+            hint = 'Write `no undo "it is the last step"` in its place.'
+            span = step.undo.attempt.command.span
+            yield Problem("DEED455", span, text, hints=(hint,))
+
+
 def _gives_up(
     undo: syntax.Attempt, rule: syntax.Rule | syntax.SilenceRule
 ) -> Iterator[Problem]:
@@ -436,25 +451,49 @@ def _bound(
     undo: bool,
 ) -> Iterator[Problem]:
     """Every parameter is bound to something that is known by then."""
-    brought = {name: other for other in steps for name in other.captured}
     until = step.number + 1 if undo else step.number
     known = {*own, "attempt", *(("deed",) if undo else ())}
     known |= {name for other in steps[:until] for name in other.captured}
+    later = {
+        name: other
+        for other in steps[until:]
+        for name in (*other.captured, other.deed)
+        if name not in known
+    }
     for param in attempt.params:
         for name in sorted(trees.params_read((param,)) - known):
-            if param.value is not None and name not in brought:
-                continue
-            later = brought.get(name)
-            if later is not None:
-                text = f"`{name}` is not known by then"
-                label = f"becomes known in step `{later.name.text}`"
-                others = (Label(later.do.command.span, label),)
-                code = "DEED602" if undo else "DEED201"
-                yield Problem(code, param.span, text, others=others)
-            else:
+            if name in later:
+                yield _not_yet(name, later[name], param.span, undo=undo)
+            elif param.value is None:
                 text = f"there is nothing called `{name}` to bind `{attempt.command.text}` to"
                 own_name = syntax.Name(name, param.name.span)
                 yield unknown("DEED201", own_name, text, known, repairs=False)
+    for rule in attempt.rules:
+        fields = rule.outcome.fields if isinstance(rule, syntax.Rule) else ()
+        answered = {part.name.text for part in fields}
+        for part in chain(rule.action):
+            if isinstance(part, syntax.RetryForever) and part.escalate is not None:
+                for argument in part.escalate.arguments:
+                    for name in sorted(trees.names_in(argument) - answered):
+                        if name in later:
+                            yield _not_yet(name, later[name], argument.span, undo=undo)
+
+
+def _not_yet(name: str, later: Step, span: Span, *, undo: bool) -> Problem:
+    """A value that only a later step brings."""
+    text = f"`{name}` is not known by then"
+    there = f"step `{later.name.text}` brings it"
+    hints: tuple[str, ...] = ()
+    if undo:
+        hints = ("An undo knows what its own step brought, and the steps before it.",)
+    return Problem(
+        "DEED602" if undo else "DEED201",
+        span,
+        text,
+        label="nobody has it yet",
+        others=(Label(later.do.command.span, there),),
+        hints=hints,
+    )
 
 
 def _finish_reads(

@@ -86,8 +86,9 @@ def test_one_change_makes_one_problem(old: str, new: str, code: str, said: str) 
 def test_a_missing_clause_is_shown_ready_to_paste() -> None:
     result = program(door(WHOLE.replace("ignore Open\n    at due", "at due")))
     (problem,) = result.problems
-    assert "on Open as m { … }" in problem.hints
-    assert "ignore Open" in problem.hints
+    assert problem.hints == (
+        "Add one of:   on Open as m { … }\n              ignore Open",
+    )
     assert problem.label == "1 of 2 messages are handled here"
     assert result.modules == ()
 
