@@ -199,9 +199,11 @@ def explored_command(model: Model, command: Struct) -> Struct:
 def references(model: Model, struct: Struct) -> Iterator[int]:
     """The deeds whose keys a struct holds."""
     for name in struct.__struct_fields__:
-        number = model.deed_of(getattr(struct, name))
-        if number is not None:
-            yield number
+        value = cast(object, getattr(struct, name))
+        if isinstance(value, str):
+            number = model.deed_of(value)
+            if number is not None:
+                yield number
 
 
 def renamed(model: Model, struct: Struct, numbers: Mapping[int, int]) -> Struct:
@@ -211,7 +213,7 @@ def renamed(model: Model, struct: Struct, numbers: Mapping[int, int]) -> Struct:
         value = cast(object, getattr(struct, name))
         if name in ("ticket", "deed_number") and isinstance(value, int) and value:
             changes[name] = numbers[value]
-        else:
+        elif isinstance(value, str):
             deed = model.deed_of(value)
             if deed is not None:
                 changes[name] = f"{model.prefix}{numbers[deed]}"

@@ -10,7 +10,7 @@ largest of them; one that nothing looks at has one value.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
@@ -28,7 +28,7 @@ from deedbox_dsl.types import (
     Type,
 )
 
-from .evaluate import inline, walk
+from .evaluate import inline, walk, with_lets
 
 EPOCH = 1_000_000_000_000_000
 """The explorer's `now`: far enough from the ends for every sum."""
@@ -169,23 +169,30 @@ def is_instant(type: Type) -> bool:
 
 
 def body_sets(body: core.Body) -> tuple[core.Set, ...]:
+    """What a body sets, each `let` by what it stands for."""
+    lets = {let.name: let.value for let in body.lets}
     match body.exit:
         case core.Goto(fields=fields) | core.Stay(fields=fields):
-            return fields
+            return tuple(
+                replace(field, value=with_lets(field.value, lets)) for field in fields
+            )
         case core.Reject():
             return ()
 
 
 def body_expressions(body: core.Body) -> Iterator[core.Expr]:
-    for let in body.lets:
-        yield let.value
+    """Every expression of a body, each `let` by what it stands for."""
+    lets = {let.name: let.value for let in body.lets}
+    roots = [let.value for let in body.lets]
     for issue in body.issues:
         match issue:
             case core.Do(arguments=arguments) | core.Repeat(arguments=arguments):
-                yield from arguments
+                roots += arguments
             case core.Tell(key=key, fields=fields) | core.Begin(key=key, fields=fields):
-                yield from key
-                yield from (field.value for field in fields)
+                roots += key
+                roots += (field.value for field in fields)
+    for root in roots:
+        yield with_lets(root, lets)
     for field in body_sets(body):
         yield field.value
 

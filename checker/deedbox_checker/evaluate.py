@@ -134,6 +134,15 @@ def spread_of(delay: int, jitter: int | Literal["full"] | None) -> int:
             return delay * jitter // 100
 
 
+def with_lets(expr: core.Expr, lets: Mapping[str, core.Expr]) -> core.Expr:
+    """`expr` with each `let` by what it stands for."""
+    match expr:
+        case core.Read(scope="let", name=name) if name in lets:
+            return with_lets(lets[name], lets)
+        case _:
+            return rebuilt(expr, lambda inner: with_lets(inner, lets))
+
+
 def inline(
     expr: core.Expr, ladders: Mapping[str, core.Ladder], shortest: bool = False
 ) -> core.Expr:
@@ -162,10 +171,21 @@ def inline(
                 delay = core.Constant(delays[at - 1], type_, span)
                 chosen = core.Conditional(early, delay, chosen, type_, span)
             return chosen
+        case core.Known(target=target):
+            return again(target)
+        case _:
+            return rebuilt(expr, again)
+
+
+def rebuilt(expr: core.Expr, again: Callable[[core.Expr], core.Expr]) -> core.Expr:
+    """`expr` made anew of its parts."""
+    match expr:
         case core.Member(target=target) | core.VariantIs(target=target):
             return replace(expr, target=again(target))
         case core.Known(target=target):
-            return again(target)
+            return replace(expr, target=again(target))
+        case core.Wait(issue=issue):
+            return replace(expr, issue=again(issue))
         case core.Not(operand=operand) | core.Negative(operand=operand):
             return replace(expr, operand=again(operand))
         case core.Binary(left=left, right=right):
@@ -185,6 +205,7 @@ def inline(
             | core.Side()
             | core.Deed()
             | core.PhaseIs()
+            | core.Attempts()
             | core.Ended()
         ):
             return expr

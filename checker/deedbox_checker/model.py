@@ -23,9 +23,10 @@ from deedbox_dsl.types import TEXT
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
+from .distances import Look, look
 from .domain import EPOCH, Domain, body_expressions, domain
 from .evaluate import inline, spread_of, walk
-from .points import Points, instants, points
+from .points import Points, points
 
 
 class Spread:
@@ -50,14 +51,6 @@ class Answer:
     command: str
     outcome: str
     message: Struct
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a step looks at: its expressions, and the names of the instants in them."""
-
-    roots: tuple[core.Expr, ...] = ()
-    instants: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -213,18 +206,16 @@ def looked_at(spec: core.Machine) -> dict[tuple[str, str], Look]:
             roots.append(clause.guard)
         if clause.body is not None:
             roots += body_expressions(clause.body)
-    return {place: look(roots, ladders) for place, roots in found.items()}
-
-
-def look(roots: list[core.Expr], ladders: Mapping[str, core.Ladder]) -> Look:
-    numbers = tuple(
-        dict.fromkeys(
-            inline(root, ladders, shortest)
-            for root in roots
-            for shortest in (False, True)
+    return {
+        place: look(
+            dict.fromkeys(
+                inline(root, ladders, shortest)
+                for root in roots
+                for shortest in (False, True)
+            )
         )
-    )
-    return Look(numbers, frozenset(name for root in numbers for name in instants(root)))
+        for place, roots in found.items()
+    }
 
 
 def counted(spec: core.Machine) -> tuple[tuple[str, str], ...]:

@@ -10,9 +10,8 @@ makes is exact, and becomes ranks again.  An instant that nothing looks at is no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import product
 from typing import cast
 
 from deedbox_dsl import core
@@ -27,7 +26,7 @@ from .domain import (
     expressions,
     is_instant,
 )
-from .evaluate import Scene, truth, walk
+from .evaluate import walk
 
 UNIT = 10_000_000_000
 
@@ -167,114 +166,6 @@ def instants(expr: core.Expr) -> set[str]:
     }
 
 
-def spans(expr: core.Expr, message: Struct | None, state: Struct | None) -> set[int]:
-    """The lengths which a duration may have in this step."""
-    match expr:
-        case core.Constant(value=int(constant)):
-            return {constant}
-        case core.Bound(name=name):
-            return {cast(int, getattr(message, name))}
-        case core.Read(name=name):
-            return {cast(int, getattr(state, name, 0) or 0)}
-        case core.Known(target=target):
-            return spans(target, message, state)
-        case core.Conditional(test=test, yes=yes, no=no):
-            if is_settled(test):
-                holds = truth(test)(Scene(state=state, message=message))
-                return spans(yes if holds else no, message, state)
-            return spans(yes, message, state) | spans(no, message, state)
-        case core.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
-            pairs = [
-                (one, two)
-                for one in spans(left, message, state)
-                for two in spans(right, message, state)
-            ]
-            match operator:
-                case "+":
-                    return {one + two for one, two in pairs}
-                case "-":
-                    return {one - two for one, two in pairs}
-                case "*":
-                    return {one * two for one, two in pairs}
-        case core.Call(arguments=arguments):
-            return {span for part in arguments for span in spans(part, message, state)}
-        case _:
-            return set()
-
-
-def is_settled(test: core.Expr) -> bool:
-    """Whether a condition asks for nothing but numbers of the state."""
-    return all(
-        isinstance(part, core.Constant | core.Binary)
-        or (isinstance(part, core.Read) and part.scope == "state")
-        for part in walk(test)
-    ) and not instants(test)
-
-
-def reaches(
-    roots: Iterable[core.Expr], message: Struct | None, state: Struct | None
-) -> set[int]:
-    """How far from now the instants are that these expressions make."""
-    found: set[int] = set()
-    for root in roots:
-        for part in walk(root):
-            if (
-                isinstance(part, core.Binary)
-                and part.operator in ("+", "-")
-                and is_instant(part.type)
-            ):
-                sign = 1 if part.operator == "+" else -1
-                found |= {sign * span for span in spans(part.right, message, state)}
-    return {span for span in found if span > 0}
-
-
-def after(expr: core.Expr, message: Struct | None, state: Struct | None) -> set[int]:
-    """How far `expr` may lie after the one instant, or the now, that it is made of."""
-    match expr:
-        case core.Binary(operator="+" | "-", left=left, right=right):
-            sign = 1 if expr.operator == "+" else -1
-            return {
-                one + sign * two
-                for one in after(left, message, state)
-                for two in spans(right, message, state)
-            }
-        case _:
-            return {0}
-
-
-def ages(
-    name: str,
-    roots: Iterable[core.Expr],
-    message: Struct | None,
-    state: Struct | None,
-) -> set[int]:
-    """The ages of an instant field at which a comparison of these expressions turns."""
-    found: set[int] = set()
-    for root in roots:
-        for part in walk(root):
-            if not isinstance(part, core.Binary) or not is_timely(part):
-                continue
-            if instants(part) != {name}:
-                continue
-            one, two = part.left, part.right
-            if is_duration(one):
-                one, two = (one, two) if instants(one) else (two, one)
-                if not isinstance(one, core.Binary):
-                    raise TwoDistances(name)
-                since, until = one.right, one.left
-                lengths = spans(two, message, state)
-            else:
-                since, until = (one, two) if instants(one) else (two, one)
-                lengths = {0}
-            found |= {
-                length + late - soon
-                for length in lengths
-                for late in after(since, message, state)
-                for soon in after(until, message, state)
-            }
-    return {age for turn in found for age in (turn - 1, turn, turn + 1) if age >= 0}
-
-
 # ---- ranks ---------------------------------------------------------------------
 
 
@@ -326,62 +217,3 @@ def later(points: Points, state: Struct) -> Struct | None:
         step = min(ahead)
         moved = {name: d - step for name, d in distances.items()}
     return placed(points, state, ranks(points, moved))
-
-
-def realised(
-    points: Points,
-    state: Struct,
-    roots: Sequence[core.Expr],
-    read: frozenset[str],
-    message: Struct,
-) -> Iterator[Struct]:
-    """The state in milliseconds, in every way that a step by these expressions can tell apart."""
-    held = [
-        (name, sorted(ages(name, roots, message, state) or {0}))
-        for name in sorted(points.loose & read)
-        if getattr(state, name, None) is not None
-    ]
-    distances = {
-        name: d for name, d in live(points, state).items() if d <= 0 or name in read
-    }
-    ahead = sorted({d for d in distances.values() if d > 0})
-    reach = sorted(reaches(roots, message, state)) if ahead else []
-    for chosen_ages in product(*(some for _, some in held)):
-        aged = {
-            name: EPOCH - age for (name, _), age in zip(held, chosen_ages, strict=True)
-        }
-        concrete = replace(state, **aged) if aged else state
-        if not ahead or not reach:
-            yield concrete
-            continue
-        for chosen in placements(len(ahead), reach):
-            moved = dict(zip(ahead, chosen, strict=True))
-            yield placed(
-                points,
-                concrete,
-                {name: moved.get(d, d) for name, d in distances.items()},
-            )
-
-
-def placements(count: int, marks: list[int]) -> Iterator[tuple[int, ...]]:
-    """All ways to put `count` increasing positive numbers before, at and after the marks."""
-    edges = [0, *marks]
-
-    def fill(at: int, left: int, taken: int) -> Iterator[tuple[int, ...]]:
-        """From the gap after `edges[at]` on, of which `taken` numbers are used up."""
-        if not left:
-            yield ()
-            return
-        low = edges[at] + taken
-        high = edges[at + 1] if at + 1 < len(edges) else None
-        if high is None:
-            yield tuple(low + UNIT * (n + 1) for n in range(left))
-            return
-        if low + 1 < high:
-            for rest in fill(at, left - 1, taken + 1):
-                yield (low + 1, *rest)
-        yield from fill(at + 1, left, 0)
-        for rest in fill(at + 1, left - 1, 0):
-            yield (high, *rest)
-
-    yield from fill(0, count, 0)

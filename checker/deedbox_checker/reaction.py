@@ -20,10 +20,10 @@ from deedbox_dsl import core
 from msgspec import Struct
 
 from .abstraction import explored_own
+from .distances import Look, realised
 from .domain import EPOCH
 from .evaluate import Scene, Truth, inline, phase, truth
-from .model import Look, Model, trigger_name
-from .points import realised
+from .model import Model, trigger_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,7 @@ class Reactions:
             return
         name = "Due" if isinstance(message, Due) else self.model.trigger(message)
         look = self.model.looks.get((phase(state) or "", name), Look())
-        for concrete in realised(
-            self.model.points, state, look.roots, look.instants, message
-        ):
+        for concrete in realised(self.model.points, state, look, message):
             yield from self._jittered(concrete, message)
 
     def _jittered(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
