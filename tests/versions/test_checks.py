@@ -316,3 +316,10 @@ def test_two_files_of_one_version_are_one_too_many() -> None:
 def test_the_shape_of_another_machine_is_none_of_ours() -> None:
     shapes = shapes_of(compiled(ONE))
     assert compile({"a.deed": changed(SECOND, *COLOUR)}, shapes).problems == ()
+
+
+def test_a_machine_is_not_called_like_the_module_of_an_older_version() -> None:
+    second = changed(LAMP, ("machine Lamp version 1", "machine LampV1 version 1"))
+    second = second.replace("module lamp\ntype LampId = text\n", "")
+    assert codes(LAMP, SECOND + second) == ["DEED208"]
+    assert codes(LAMP, SECOND + second.replace("LampV1", "LampOne")) == []

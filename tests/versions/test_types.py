@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -33,7 +33,7 @@ def crate(folder: Path) -> Iterator[ModuleType]:
         yield modules[1]
 
 
-def upcast(crate: ModuleType, document: dict[str, object]) -> dict[str, object]:
+def upcast(crate: ModuleType, document: Mapping[str, object]) -> dict[str, object]:
     codec = Codec(crate.machine)
     found = codec.state(1, json.dumps({**document, **HIDDEN}), 0).state
     made: dict[str, object] = json.loads(text(found))
