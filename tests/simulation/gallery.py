@@ -13,8 +13,26 @@ from deedbox_dsl import compile
 from deedbox_dsl.program import Program
 
 SPECS: Final = Path(__file__).parents[2] / "specs"
-APART: Final = {"nerudo/repository.deed", "travel/trip.deed"}
-"""Specs whose machines also run one by one."""
+GROUPS: Final = (
+    ("Account", "Transfer", "StandingOrder"),
+    ("Subscription",),
+    ("SyncRetry",),
+    ("Leader",),
+    ("Importer",),
+    ("Lease",),
+    ("Delivery",),
+    ("Sequence",),
+    ("Indexer", "Showcase", "Landing"),
+    ("Indexer",),
+    ("Showcase",),
+    ("Landing",),
+    ("NightlyExport",),
+    ("Order",),
+    ("Trip", "Onboarding"),
+    ("Trip",),
+    ("Onboarding",),
+)
+"""What runs in one process: machines that stand in one spec, and some of them alone."""
 
 
 @lru_cache(maxsize=1)
@@ -48,13 +66,5 @@ def machine(name: str) -> AnyMachine:
     return cast(AnyMachine, subject(name).module.machine)
 
 
-def groups() -> dict[str, list[str]]:
-    """What runs in one process, by a name: the machines of a spec, and some alone."""
-    found: dict[str, list[str]] = {}
-    for module in compiled().modules:
-        names = [machine.name for machine in module.machines]
-        if names:
-            found["+".join(names)] = names
-        if module.path in APART:
-            found.update({name: [name] for name in names})
-    return found
+def machines(group: tuple[str, ...]) -> list[AnyMachine]:
+    return [machine(name) for name in group]
