@@ -1,0 +1,71 @@
+"""States a second, and bytes a state, of the engines on the order saga.
+
+    python bench/checker.py [S M L XL]
+
+The counts are checked on the way: an engine that is fast and wrong has no rate.
+"""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "checker"), str(ROOT)]
+
+from deedbox_checker import engine, vectors  # noqa: E402  the paths come first
+from deedbox_checker.tables import Tables  # noqa: E402
+
+from tests.checker.money_saga import saga  # noqa: E402
+
+SIZES = {
+    "S": (2, 1, 0, 16_900),
+    "M": (2, 1, 2, 128_502),
+    "L": (2, 3, 2, 1_213_878),
+    "XL": (3, 1, 1, 13_587_561),
+}
+"""Orders, attempts, crashes, and the known number of states."""
+
+ENGINES: dict[str, Callable[[Tables, int], engine.Explored]] = {
+    "standard library": engine.explore,
+    "numpy": vectors.explore,
+}
+
+
+def measure(name: str) -> None:
+    orders, attempts, crashes, known = SIZES[name]
+    tables = saga(attempts, crashes).tables
+    for words, explore in ENGINES.items():
+        if name == "XL" and words != "numpy":
+            continue
+        begun = perf_counter()
+        explored = explore(tables, orders)
+        seconds = perf_counter() - begun
+        if explored.states != known:
+            raise SystemExit(f"{words}: {explored.states} states instead of {known}")
+        rate = explored.states / seconds / 1e6
+        size = memory(explore, tables, orders) / explored.states
+        print(
+            f"{name:>2}  {words:<17} {explored.states:>11,} states  {seconds:7.2f} s"
+            f"  {rate:6.2f} M/s  {size:5.1f} B a state",
+            flush=True,
+        )
+
+
+def memory(
+    explore: Callable[[Tables, int], engine.Explored], tables: Tables, orders: int
+) -> int:
+    """The most memory that the search held at once."""
+    tracemalloc.start()
+    explore(tables, orders)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
+
+
+if __name__ == "__main__":
+    for size in sys.argv[1:] or ["S", "M", "L"]:
+        measure(size)
