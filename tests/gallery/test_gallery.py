@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -122,3 +123,19 @@ def test_what_is_lowered_again_stays_as_it_is(
     for path, text in texts.items():
         once = _lowered(path, text, program.lowered)
         assert format_text(Text.of(path, once)) == once, path
+
+
+def test_the_list_of_the_gallery_names_every_spec_and_its_machines(
+    program: Program,
+) -> None:
+    listed = dict(
+        re.findall(
+            r"^\| \[`.+`\]\((\S+)\) \| (.*?)\|",
+            (ROOT / "specs" / "README.md").read_text(),
+            re.MULTILINE,
+        )
+    )
+    assert {f"specs/{path}" for path in listed} == set(PATHS)
+    for module in program.modules:
+        names = ", ".join(f"`{machine.name}`" for machine in module.machines)
+        assert listed[module.path.removeprefix("specs/")].strip() == names
