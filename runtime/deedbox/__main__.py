@@ -9,6 +9,7 @@ known, and says how to install it.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points, version
@@ -51,7 +52,13 @@ def main(arguments: list[str] | None = None) -> int:
     run: Run = parsed.run
     if rest and run is not missing:
         parser.error(f"not understood: {' '.join(rest)}")
-    return run(parsed)
+    try:
+        status = run(parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `deedbox show … | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return status
 
 
 def add_demo(commands: Commands) -> None:

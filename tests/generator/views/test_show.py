@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,3 +100,16 @@ def test_graphviz_draws_the_picture(
     picture = ["show", spec, "--machine", "Lamp", "--diagram", "--as", "svg"]
     assert main(picture) == 0
     assert "<svg" in capsys.readouterr().out
+
+
+def test_a_reader_that_has_seen_enough_ends_the_command_quietly(spec: str) -> None:
+    """`deedbox show lamp.deed | head -1`."""
+    command = [sys.executable, "-m", "deedbox", "show", spec]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as shown:
+        assert shown.stdout is not None
+        assert shown.stderr is not None
+        shown.stdout.close()
+        assert shown.stderr.read() == ""
+        assert shown.wait() == 1
