@@ -85,6 +85,14 @@ class Migrating(Struct):
     reply: Reply
 
 
+class Woken(Struct):
+    """A due instance that is tried alone; with `park`, it is set aside for that reason."""
+
+    codec: Codec
+    id: str
+    park: str | None = None
+
+
 Item: TypeAlias = Tell | Answered | Raised | Posted | Redriven | Watch | Migrating
 
 
@@ -110,6 +118,7 @@ class Batch(Struct):
     migrating: list[Migrating] = field(default_factory=list[Migrating])
     marks: list[Key] = field(default_factory=list[Key])
     due: list[Codec] = field(default_factory=list[Codec])
+    woken: list[Woken] = field(default_factory=list[Woken])
     reap: bool = False
     look: bool = False
 
@@ -170,7 +179,6 @@ class Result(Struct):
     live: dict[Name, Live] = field(default_factory=dict[Name, Live])
     wakes: dict[str, int] = field(default_factory=dict[str, int])
     next_at: int | None = None
-    more_due: list[Codec] = field(default_factory=list[Codec])
     outlook: Outlook | None = None
     counts: Counter[str] = field(default_factory=Counter[str])
     steps: int = 0

@@ -7,6 +7,8 @@ docstring, followed by the particulars.
 
 from __future__ import annotations
 
+import traceback
+
 
 class DeedboxError(Exception):
     """Something in deedbox went wrong."""
@@ -87,3 +89,14 @@ class MissingMachines(DeedboxError):
 
 class MisplacedCall(DeedboxError):
     """This call cannot be made from here."""
+
+
+def printable(said: str) -> str:
+    """A text that any store keeps, whatever somebody's exception says."""
+    kept = said.encode(errors="backslashreplace").decode()
+    return kept.replace("\0", "\\0")
+
+
+def failure(problem: BaseException) -> str:
+    """A traceback as it is stored: its end, which says most."""
+    return printable("".join(traceback.format_exception(problem))[-4000:])

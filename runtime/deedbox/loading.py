@@ -46,8 +46,7 @@ def load(work: Work) -> Program[None]:
         rows = yield from ask(
             ListDue(codec.name, codec.version, work.now, DUE_PAGE + 1)
         )
-        if len(rows) > DUE_PAGE:
-            work.result.more_due.append(codec)
+        work.more_due = work.more_due or len(rows) > DUE_PAGE
         for row in rows[:DUE_PAGE]:
             one = live[codec.name, row[0]] = work.read(codec, row)
             work.due.append(one)
@@ -69,6 +68,8 @@ def load(work: Work) -> Program[None]:
             work.posts[held.key] = held, post
             if isinstance(post, Tell):
                 work.want(wanted, post.codec, post.id)
+    for woken in batch.woken:
+        work.want(wanted, woken.codec, woken.id)
     for watch in batch.watches:
         work.want(wanted, watch.codec, watch.id)
     for machine, ids in wanted.items():
@@ -76,6 +77,12 @@ def load(work: Work) -> Program[None]:
         ids.sort()
         for row in (yield from ask(Load(machine, ids))):
             live[machine, row[0]] = work.read(codec, row)
+    for woken in batch.woken:
+        one = live[woken.codec.name, woken.id]
+        if woken.park is not None and one.state is not None:
+            work.park(one, woken.park)
+        elif one.wake_at is not None and one.wake_at <= work.now:
+            work.due.append(one)
     for migrating in batch.migrating:
         yield from migrate(work, migrating)
     if messages:

@@ -73,6 +73,10 @@ class Conflict(Exception):
     """The transaction must be rolled back and done again."""
 
 
+class Unstorable(Exception):
+    """The store takes none of these rows, now or later: something in them is wrong."""
+
+
 class CommitUnknown(Exception):
     """The store did not say whether the commit was made."""
 

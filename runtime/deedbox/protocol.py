@@ -55,7 +55,7 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     yield from reduce(work, spent)
     yield from write(work)
     yield from claim(work)
-    if batch.due or batch.look or batch.reap:
+    if batch.look or batch.reap or (batch.due and not work.more_due):
         yield from look(work)
     try:
         yield from ask(Commit())

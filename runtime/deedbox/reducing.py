@@ -6,7 +6,6 @@ fail in a step fails before that; so an item that is refused or raises does so a
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from typing import Final
 
@@ -26,8 +25,9 @@ from .errors import (
     Rejected,
     SendError,
     UnknownInstance,
+    failure,
 )
-from .machine import Due, Refused
+from .machine import Due, Instant, Refused
 from .operations import (
     Key,
     Owing,
@@ -39,10 +39,11 @@ from .values import HOUR, Receipt
 from .work import Work
 
 BASE_EVERY: Final = 256
-FIRINGS: Final = 64
-"""So many deadlines of one instance fire in one batch; what is left waits for the next."""
+FIRINGS: Final = 1_000
+"""So many deadlines of one instance fire in one batch; what is left waits for the next.
+As many in a row of which none is later than the one before are no pause: it is parked."""
 REDUCING: Final = 20
-"""Milliseconds of reducing after which the rest of the messages wait a batch."""
+"""Milliseconds of reducing after which the rest of it waits a batch."""
 
 
 class Poisoned(Exception):
@@ -59,7 +60,7 @@ def reduce(work: Work, spent: Callable[[], int]) -> Program[None]:
     for answer, one in work.taken:
         answer_in_hand(work, answer, one)
     if work.due:
-        yield from wake_due(work)
+        yield from wake_due(work, spent)
     for held, post in work.posts.values():
         deliver(work, held, post)
     reply = work.result.replies.append
@@ -99,14 +100,17 @@ def answer_in_hand(work: Work, answer: Answered, one: Live | None) -> None:
     work.result.counts["late" if late else "handled"] += 1
 
 
-def wake_due(work: Work) -> Program[None]:
-    """Fire what is due; a finished instance that is due is removed (R18)."""
+def wake_due(work: Work, spent: Callable[[], int]) -> Program[None]:
+    """Fire what is due, oldest first; a finished instance that is due is removed (R18)."""
     ended: dict[str, list[Live]] = {}
-    for one in work.due:
+    for number, one in enumerate(work.due):
+        if number % 32 == 31 and spent() > REDUCING:
+            work.more_due = True
+            break
         if one.state is None:
             continue
         if type(one.state) not in one.codec.machine.finals:
-            fire(work, one)
+            fire(work, one, FIRINGS)
             if not one.dirty and one.refusal is None:
                 # The column says due and the state does not: the state is right.
                 one.wake_at, one.dirty = one.codec.machine.wake(one.state), True
@@ -125,23 +129,31 @@ def wake_due(work: Work) -> Program[None]:
                 work.result.counts["removed"] += 1
 
 
-def fire(work: Work, one: Live) -> None:
-    """All deadlines that are due at the instance's own time, earliest first."""
+def fire(work: Work, one: Live, most: int | None = None) -> None:
+    """All deadlines that are due at the instance's own time, earliest first.
+
+    Missed ones on a grid end at `at`, however many they are; those that follow each
+    other without a pause would never end.
+    """
     wake, at = one.codec.machine.wake, max(one.at, work.now)
-    for _ in range(FIRINGS):
-        if one.state is None or one.refusal is not None:
-            return
+    latest, standing, fired = -1, 0, 0
+    while one.state is not None and one.refusal is None and fired != most:
         due = wake(one.state)
         if due is None or due > at:
             return
+        latest, standing = (due, 0) if due > latest else (latest, standing + 1)
+        if standing == FIRINGS - 1:
+            work.park(one, f"{FIRINGS} deadlines follow each other without a pause")
+            return
         try:
-            result = advance(work, one, Due(at), at)  # type: ignore[arg-type]
+            result = advance(work, one, Due(Instant(at)), at)
         except Exception as problem:
             work.park(one, f"the reducer raised on a deadline\n{failure(problem)}")
             return
         if isinstance(result, Refused) or not result.changed:
             work.park(one, f"a deadline of {due} is due and changes nothing")
             return
+        fired += 1
 
 
 def apply(work: Work, tell: Tell) -> Receipt:
@@ -253,8 +265,3 @@ def advance(
     )
     one.wake_at = work.wake_of(codec, result.state, at)
     return result
-
-
-def failure(problem: BaseException) -> str:
-    """A traceback as it is stored: its end, which says most."""
-    return "".join(traceback.format_exception(problem))[-4000:]

@@ -27,6 +27,7 @@ from .errors import (
     InstanceParked,
     NewerVersion,
     SendError,
+    printable,
 )
 from .machine import CommandType
 from .operations import (
@@ -53,6 +54,7 @@ class Work:
         self.result = Result(now, dict(desk.room), set(desk.backlog))
         self.live = self.result.live
         self.due: list[Live] = []
+        self.more_due = False
         self.older: list[Live] = []
         self.seen: dict[tuple[str, str, str], tuple[str, Answer]] = {}
         self.taken: list[tuple[Answered, Live | None]] = []
@@ -143,6 +145,7 @@ class Work:
         self.result.counts["migrated"] += 1
 
     def park(self, one: Live, reason: str) -> None:
+        reason = printable(reason)
         one.refusal = InstanceParked(f"{one.codec.name} {one.id}: {reason}")
         self.parks.setdefault(one.codec.name, []).append((one.id, reason))
         self.result.counts["instances parked"] += 1

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -22,7 +21,13 @@ from msgspec import Struct
 from .batch import Answered, Held, Raised, Tell, Watch
 from .box import Box
 from .clock import Timer
-from .errors import MisplacedCall, MissingHandlers, MissingMachines, UnknownMachine
+from .errors import (
+    MisplacedCall,
+    MissingHandlers,
+    MissingMachines,
+    UnknownMachine,
+    failure,
+)
 from .machine import Machine
 from .operations import Key, Name
 from .step import AnyMachine
@@ -319,7 +324,7 @@ class Worker:
                     answer = await cast("Awaitable[object]", answer)
             item = Answered(key, held.codec.outcome(held.type, answer))
         except (Exception, asyncio.CancelledError) as problem:
-            item = Raised(key, "".join(traceback.format_exception(problem))[-4000:])
+            item = Raised(key, failure(problem))
         running = self._running.get(key)
         if running is None or running.task is not task:
             return  # withdrawn, over its time, or stopped: nobody waits for it

@@ -1,9 +1,8 @@
 """The writer: one thread that makes every change of its process, a batch at a time.
 
 It takes all that waits, at once and without delay, gives it to `transaction`, and
-applies what comes back to the `Desk`: group commit.  It keeps the numbers by which
-the process wakes (the soonest wake of each machine, the next owed row, a foreign
-lease), and renews the lease, so that no event loop can hold it up.
+applies what comes back to the `Desk`: group commit.  It sleeps to its `Horizon`, and
+renews the lease, so that no event loop can hold it up.
 
 `turn` is one round, as a program over the store: the thread below runs it, and so
 may anything else that owns the order of things.  After a commit, and only then, it
@@ -16,6 +15,7 @@ import logging
 import threading
 from collections import Counter, deque
 from collections.abc import Iterable
+from functools import partial
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
@@ -35,21 +35,26 @@ from .batch import (
     Result,
     Tell,
     Watch,
+    Woken,
 )
 from .clock import Clock
 from .codec import Codec
 from .errors import DeedboxError, StoreClosed, StoreFailed
+from .horizon import FLOOR, Horizon
+from .loading import DUE_PAGE
 from .operations import (
     Begin,
     Commit,
     Enter,
     Key,
+    ListDue,
     Name,
     Now,
     Program,
     Release,
     Rollback,
     Store,
+    Unstorable,
     ask,
 )
 from .protocol import Fenced, transaction
@@ -57,10 +62,8 @@ from .reducing import Poisoned
 from .values import Rules
 
 LARGEST_BATCH: Final = 512
-POLL: Final = 50
-"""Milliseconds between two questions whether another process has committed."""
-FLOOR, CEILING = 5, 250
-"""The shortest pause after a turn that got nowhere, and the longest."""
+HOPELESS: Final = 20
+"""So many failures in a row say that it is not one instance (a page has 9 halvings)."""
 CLOSED: Final = -1_000_000
 """The room of a command that is no longer claimed."""
 
@@ -113,7 +116,7 @@ class Writer:
         self.clock = clock
         self.desk = Desk(codecs, rules)
         self.counts: Counter[str] = Counter()
-        self._peers = peers
+        self._horizon = Horizon(clock, peers=peers)
         self._queue: deque[Item | Control] = deque()
         self._waking = threading.Event()
         self._asleep = False
@@ -122,14 +125,7 @@ class Writer:
         self._watches: dict[Name, list[Watch]] = {}
         self._marks: list[Key] = []
         self._again: list[Answered | Raised | Posted] = []
-        self._wakes: dict[str, int] = {}
-        self._next_at: int | None = None
-        self._foreign_lease: int | None = None
-        self._reap = False
-        self._look = False
         self._renewed = 0
-        self._polled = 0
-        self._pause = 0
 
     # -- from other threads
 
@@ -142,7 +138,7 @@ class Writer:
 
     def poke(self) -> None:
         """Something was written past this writer: look what there is."""
-        self._look = True
+        self._horizon.look = True
         self._waking.set()
 
     @property
@@ -181,13 +177,13 @@ class Writer:
     def failed(self) -> int:
         """A turn raised: how long to wait before the next."""
         log.exception("a turn of the writer failed")
-        return self._back_off()
+        return self._horizon.back_off(self._horizon.pause)
 
     def rests(self, wait: int | None) -> bool:
         """Whether to sleep now, for `wait` milliseconds or until called."""
         if self._queue or self._closing or wait == 0:
             return False
-        if self._wakes:
+        if self._horizon.sleeps:
             failpoints.hit("waiting")
         self._asleep = True
         if self._queue or self._closing:
@@ -227,7 +223,7 @@ class Writer:
                 self._dispatcher = control.dispatcher
                 self.desk.room = dict(control.room)
                 self.desk.backlog = set(control.room)
-                self._reap = self._look = True
+                self._horizon.reap = self._horizon.look = True
             case Drain():
                 self.desk.room = dict.fromkeys(self.desk.room, CLOSED)
             case Stop():
@@ -239,8 +235,8 @@ class Writer:
 
     def _gather(self) -> Batch | None:
         """All that waits, up to a batch; None when there is nothing to do."""
-        batch, queue, desk = Batch(), self._queue, self.desk
-        if self._again:
+        batch, queue, desk, horizon = Batch(), self._queue, self.desk, self._horizon
+        if self._again and horizon.ready:
             again, self._again = self._again, []
             for late in again:
                 self._add(batch, late)
@@ -262,26 +258,19 @@ class Writer:
         if self._dispatcher is None:
             return batch if some else None
         batch.marks, self._marks = self._marks, []
-        now, monotonic = self.clock.wall(), self.clock.monotonic()
-        if self._peers and monotonic - self._polled >= POLL and desk.epoch:
-            self._polled = monotonic
-            if self.store.changed(desk.epoch):
-                self._look = True
-        if batch.redriven or (self._next_at is not None and self._next_at <= now):
-            self._look = True
-        if self._foreign_lease is not None and self._foreign_lease <= now:
-            self._reap = True
-        if self._look or self._reap:
+        if desk.epoch and horizon.poll() and self.store.changed(desk.epoch):
+            horizon.look = True
+        batch.due = [desk.codecs[name] for name in horizon.due()]
+        if horizon.look or horizon.reap or batch.redriven:
             desk.backlog.update(desk.room)
             for waiting in self._watches.values():
                 batch.watches.extend(waiting)
             self._watches = {}
-        batch.look, self._look = self._look, False
-        batch.reap, self._reap = self._reap, False
-        batch.due = [
-            desk.codecs[name] for name, wake in self._wakes.items() if wake <= now
-        ]
-        renew = bool(desk.held) and monotonic - self._renewed >= desk.rules.lease // 3
+            horizon.look = True
+        batch.look, horizon.look = horizon.look, False
+        batch.reap, horizon.reap = horizon.reap, False
+        age = self.clock.monotonic() - self._renewed
+        renew = bool(desk.held) and age >= desk.rules.lease // 3
         if (
             some
             or batch.marks
@@ -321,28 +310,21 @@ class Writer:
         if self._again:
             waits.append(FLOOR)
         if self._dispatcher is not None:
-            now = self.clock.wall()
-            known = (*self._wakes.values(), self._next_at, self._foreign_lease)
-            waits.extend(max(at - now, 0) for at in known if at is not None)
-            if self._look or self._marks or self._claimable():
+            waits.extend(self._horizon.waits())
+            if self._marks or self._claimable():
                 waits.append(0)
             if self.desk.held:
                 third = self.desk.rules.lease // 3
                 waits.append(max(self._renewed + third - self.clock.monotonic(), 0))
-            if self._peers:
-                waits.append(POLL)
         return max(min(waits), self._pause_within_lease()) if waits else None
 
     def _pause_within_lease(self) -> int:
         """The pause after failures, but not past the moment at which the lease ends."""
-        if self._pause and self.desk.held:
+        pause = self._horizon.pause
+        if pause and self.desk.held:
             over = self._renewed + self.desk.rules.lease - self.clock.monotonic()
-            return min(self._pause, max(over, FLOOR))
-        return self._pause
-
-    def _back_off(self) -> int:
-        self._pause = min(max(self._pause * 2, FLOOR), CEILING)
-        return self._pause
+            return min(pause, max(over, FLOOR))
+        return pause
 
     # -- one batch
 
@@ -353,18 +335,20 @@ class Writer:
             problem = yield from self._attempt(batch)
         if problem is None:
             return
-        if self._pause == 0:
+        horizon, pause = self._horizon, self._horizon.pause
+        if pause == 0:
             log.warning("a batch failed twice, its items are tried alone: %s", problem)
-        self._back_off()
-        apart = Batch(
-            marks=batch.marks, due=batch.due, look=batch.look, reap=batch.reap
-        )
+        apart = Batch(marks=batch.marks, look=batch.look, reap=batch.reap)
         problem = yield from self._attempt(apart)
-        if problem is not None:
-            self._look = self._look or batch.look
-            self._reap = self._reap or batch.reap
+        waits = problem is not None
+        if waits:
+            horizon.look = horizon.look or batch.look
+            horizon.reap = horizon.reap or batch.reap
             self._marks.extend(batch.marks)
             self._lose_the_lease_in_time()
+        else:
+            for codec in batch.due:
+                waits = (yield from self._wake_apart(codec)) or waits
         items: list[Item] = [
             *batch.answers,
             *batch.raised,
@@ -381,37 +365,84 @@ class Writer:
             if problem is None:
                 continue
             match item:
+                case Answered() | Posted() if isinstance(problem, Unstorable):
+                    said = str(problem)
+                    log.error("what follows from %s cannot be kept: %s", item.key, said)
+                    self._again.append(Raised(item.key, said, said))
                 case Answered() | Raised() | Posted():
                     self._again.append(item)
                 case _:
                     known = isinstance(problem, DeedboxError)
                     item.reply(problem if known else StoreFailed(repr(problem)))
+        if waits or self._again:
+            horizon.back_off(pause)
+
+    def _wake_apart(self, codec: Codec) -> Program[bool]:
+        """Fire a page of due instances that cannot be written together.
+
+        By halves, so that few are alone: one that the store does not take is set aside
+        (R11), the others go on.  Whether some could not be written, and wait.
+        """
+        left = [(yield from self._due(codec))]
+        failures, waits = 0, False
+        while left and failures < HOPELESS:
+            ids = left.pop()
+            woken = [Woken(codec, id) for id in ids]
+            problem = yield from self._attempt(Batch(woken=woken))
+            if isinstance(problem, Unstorable) and len(ids) == 1:
+                log.error("%s %s cannot be written: %s", codec.name, ids[0], problem)
+                aside = [Woken(codec, ids[0], f"cannot be written: {problem}")]
+                problem = yield from self._attempt(Batch(woken=aside))
+            failures = 0 if problem is None else failures + 1
+            if problem is not None:
+                waits = waits or len(ids) == 1
+                half = len(ids) // 2
+                left += [some for some in (ids[half:], ids[:half]) if half]
+        self._horizon.look = True
+        return waits or bool(left)
+
+    def _due(self, codec: Codec) -> Program[list[str]]:
+        """A page of what is due, in the order of the wakes."""
+        try:
+            yield from ask(Begin())
+            now = yield from ask(Now())
+            due = ListDue(codec.name, codec.version, now, DUE_PAGE)
+            return [row[0] for row in (yield from ask(due))]
+        finally:
+            yield from ask(Rollback())
 
     def _attempt(self, batch: Batch) -> Program[Exception | None]:
-        """One transaction; what made it fail, if it did and left the store as it was."""
-        started = self.clock.monotonic()
-        try:
-            if self.desk.epoch == 0:
-                yield from self._enter()
-            result = yield from transaction(
-                self.desk, batch, lambda: self.clock.monotonic() - started
-            )
-        except Poisoned as poison:
-            yield from ask(Rollback())
-            log.error("the reducer failed on an answer:\n%s", poison.reason)
-            aside = Raised(poison.key, poison.reason, poison.reason)
-            batch.answers = [one for one in batch.answers if one.key != poison.key]
-            batch.raised = [*batch.raised, aside]
-            return (yield from self._attempt(batch))
-        except Fenced:
-            yield from ask(Rollback())
-            self._lose_everything()
-            return (yield from self._attempt(batch))
-        except Exception as problem:
-            yield from ask(Rollback())
-            return problem
-        self._apply(batch, result, started)
-        return None
+        """One transaction; what made it fail, if it did and left the store as it was.
+
+        Again at once without an answer on which the reducer raised, and in a new session
+        where this one was declared dead.
+        """
+        while True:
+            started = self.clock.monotonic()
+            try:
+                if self.desk.epoch == 0:
+                    yield from self._enter()
+                result = yield from transaction(
+                    self.desk, batch, partial(self._since, started)
+                )
+            except Poisoned as poison:
+                yield from ask(Rollback())
+                log.error("the reducer failed on an answer:\n%s", poison.reason)
+                aside = Raised(poison.key, poison.reason, poison.reason)
+                batch.answers = [one for one in batch.answers if one.key != poison.key]
+                batch.raised = [*batch.raised, aside]
+            except Fenced:
+                yield from ask(Rollback())
+                self._lose_everything()
+            except Exception as problem:
+                yield from ask(Rollback())
+                return problem
+            else:
+                self._apply(batch, result, started)
+                return None
+
+    def _since(self, started: int) -> int:
+        return self.clock.monotonic() - started
 
     def _enter(self) -> Program[None]:
         yield from ask(Begin())
@@ -443,7 +474,7 @@ class Writer:
             else:
                 deliveries.append(held)
         self.counts.update(result.counts)
-        self._note(batch, result)
+        self._horizon.note(batch, result)
         if result.deferred:
             self._queue.extendleft(reversed(result.deferred))
         for reply, value in result.replies:
@@ -452,27 +483,6 @@ class Writer:
             self._show(batch, result)
         if self._dispatcher is not None:
             self._dispatcher.deliver(deliveries, result.ended)
-
-    def _note(self, batch: Batch, result: Result) -> None:
-        """When to wake next, and whether this turn got anywhere."""
-        outlook = result.outlook
-        if outlook is not None:
-            self._wakes = dict(outlook.wakes)
-            self._next_at = outlook.next_at
-            self._foreign_lease = outlook.foreign_lease
-        else:
-            for machine, wake in result.wakes.items():
-                known = self._wakes.get(machine)
-                if known is None or wake < known:
-                    self._wakes[machine] = wake
-            if result.next_at is not None and (
-                self._next_at is None or result.next_at < self._next_at
-            ):
-                self._next_at = result.next_at
-        if result.live or result.started or result.ended or not batch.due:
-            self._pause = 0
-        else:
-            self._back_off()
 
     def _show(self, batch: Batch, result: Result) -> None:
         """Tell those who wait for a phase."""
@@ -503,7 +513,7 @@ class Writer:
         desk.epoch = 0
         desk.backlog = set(desk.room)
         self._marks = []
-        self._look = self._dispatcher is not None
+        self._horizon.look = self._dispatcher is not None
         if self._dispatcher is not None:
             self._dispatcher.deliver([], ended)
 
@@ -526,5 +536,5 @@ class Writer:
                 log.exception("the session could not be ended; its lease will run out")
         self.desk = Desk(desk.codecs, desk.rules)
         self._dispatcher = None
-        self._wakes, self._next_at, self._foreign_lease = {}, None, None
+        self._horizon.forget()
         stop.reply(count)

@@ -24,6 +24,7 @@ from ..box import Box
 from ..clock import Timer
 from ..codec import Codec
 from ..errors import DeedboxError, Rejected, SendError, StoreClosed, StoreFailed
+from ..horizon import POLL
 from ..machine import CommandType
 from ..operations import (
     AnyOperation,
@@ -42,12 +43,12 @@ from ..step import AnyMachine
 from ..testing import EPOCH, Laws
 from ..values import HOUR, Receipt
 from ..worker import Worker
-from ..writer import POLL, Writer
+from ..writer import Writer
 from .backing import Backing, InMemory, Performer
-from .far_side import Answers, FarSide, any_answer, key_of
+from .far_side import AnyAnswer, Character, FarSide, key_of
 from .loop import Deadlock, Endless, Lane, Loop
 from .plan import ONLY_COMMIT, Fault, Plan, Sending, Trouble
-from .watch import Watch
+from .watch import Decided, Step, Watch
 
 T = TypeVar("T")
 
@@ -76,13 +77,13 @@ class Happened(Struct, frozen=True):
 class Run(Struct):
     """What became of a plan: the laws that did not hold, and how it went.
 
-    `steps` are all steps of all instances: machine, id, state, message, state.
+    `events` are the steps of all instances and what the far side did, in their order.
     """
 
     plan: Plan
     broken: list[str]
     trace: list[Happened]
-    steps: list[tuple[str, str, Struct | None, Struct, Struct]]
+    events: list[Step | Decided]
     phases: dict[tuple[str, str], str]
     operations: int
     calls: int
@@ -365,7 +366,7 @@ class World:
         self,
         plan: Plan,
         machines: Sequence[AnyMachine],
-        answers: Answers,
+        character: Character,
         tamper: Tamper | None,
         backing: Backing,
     ) -> None:
@@ -378,7 +379,7 @@ class World:
         self.trace: list[Happened] = []
         self.backing = backing
         self.clock = Time(self)
-        self.far_side = FarSide(plan.seed, answers)
+        self.far_side = FarSide(plan.seed, character)
         codecs = {machine.name: Codec(machine) for machine in machines}
         self.watch = Watch(codecs, plan.rules, self.far_side, self.clock.boot)
         self.processes: list[Process] = []
@@ -414,7 +415,7 @@ class World:
             self.plan,
             list(self._broken),
             list(self.trace),
-            self.watch.steps,
+            self.watch.events,
             {name: seen.row[2] for name, seen in self.watch.seen.items()},
             self.operations,
             self.calls,
@@ -817,7 +818,12 @@ class World:
         return None if trouble is None else trouble.fault
 
     def ask(self, codec: Codec, type_: CommandType, command: Struct) -> Struct | None:
+        key = key_of(command)
+        is_new = key not in self.far_side.answered
         answer = self.far_side.ask(codec, type_, command, EPOCH + self.loop.now)
+        if is_new:
+            machine, id, _ = row_key(codec, command)
+            self.watch.events.append(Decided(machine, id, key, type_.name, answer))
         self.note("far side", f"{key_of(command)} is answered {answer}")
         self._look()
         return answer
@@ -840,12 +846,14 @@ class World:
 def simulate(
     plan: Plan,
     machines: Sequence[AnyMachine],
-    answers: Answers = any_answer,
+    character: Character | None = None,
     tamper: Tamper | None = None,
     backing: Backing | None = None,
 ) -> Run:
     """Run a plan to its end, or to the first law that does not hold."""
-    world = World(plan, machines, answers, tamper, backing or InMemory())
+    world = World(
+        plan, machines, character or AnyAnswer(), tamper, backing or InMemory()
+    )
     log = logging.getLogger("deedbox")
     was_disabled, log.disabled = log.disabled, True
     try:

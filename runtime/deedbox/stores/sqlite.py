@@ -24,9 +24,9 @@ from ..operations import (
     Begin,
     Commit,
     CommitUnknown,
-    Conflict,
     Program,
     Rollback,
+    Unstorable,
 )
 from ..step import AnyMachine
 from .driver import drive
@@ -40,6 +40,14 @@ from .sqlite_statements import (
 )
 
 T = TypeVar("T")
+
+ROW_FAULTS: Final = (
+    sqlite3.IntegrityError,
+    sqlite3.DataError,
+    UnicodeError,
+    OverflowError,
+)
+"""What SQLite, or its module, says of a value; the rest it says of itself."""
 
 LOG_PAGES: Final = 4_000
 """So many pages may the write-ahead log have before a checkpoint is tried."""
@@ -287,7 +295,7 @@ def _mapped(
     """Perform an operation; what SQLite raises becomes what the protocol knows."""
     try:
         return perform[type(operation)](operation)
-    except sqlite3.IntegrityError as problem:
-        raise Conflict(str(problem)) from problem
+    except ROW_FAULTS as problem:
+        raise Unstorable(f"{type(operation).__name__}: {problem}") from problem
     except sqlite3.Error as problem:
         raise StoreFailed(f"{type(operation).__name__}: {problem}") from problem
