@@ -12,28 +12,36 @@ told line by line.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from ..codec import Codec
 from ..step import AnyMachine
 from ..testing import EPOCH
 from .backing import Backing, InMemory, OnSqlite
-from .far_side import Answers, any_answer
-from .plan import Fault, Plan, Sending, Trouble, plan, shrunk
+from .far_side import AnyAnswer, Character
+from .plan import Fault, Plan, Sending, Trouble, Vocabulary, anything, plan, shrunk
+from .watch import Decided, Step
 from .world import Run, Tamper, simulate
 
+ANY_ANSWER: Final = AnyAnswer()
+
 __all__ = [
-    "Answers",
+    "AnyAnswer",
     "Backing",
+    "Character",
+    "Decided",
     "Fault",
     "InMemory",
     "OnSqlite",
     "Plan",
     "Run",
     "Sending",
+    "Step",
     "Tamper",
     "Trouble",
-    "any_answer",
+    "Vocabulary",
     "hold",
+    "plan",
     "plan_of",
     "run",
     "shrunk",
@@ -44,34 +52,34 @@ __all__ = [
 
 def plan_of(seed: int, machines: Sequence[AnyMachine]) -> Plan:
     """What a seed says shall happen to instances of these machines."""
-    return plan(seed, [Codec(machine) for machine in machines], EPOCH)
+    return plan(seed, [anything(Codec(machine), EPOCH) for machine in machines])
 
 
 def run(
-    seed: int, machines: Sequence[AnyMachine], *, answers: Answers = any_answer
+    seed: int, machines: Sequence[AnyMachine], *, character: Character = ANY_ANSWER
 ) -> Run:
     """One run in memory, to its end or to the first law that does not hold."""
-    return simulate(plan_of(seed, machines), machines, answers)
+    return simulate(plan_of(seed, machines), machines, character)
 
 
 def smallest(
     broken: Run,
     machines: Sequence[AnyMachine],
     *,
-    answers: Answers = any_answer,
+    character: Character = ANY_ANSWER,
     tamper: Tamper | None = None,
 ) -> Run:
     """A smaller run that breaks a law too: fewer faults, messages and processes."""
 
     def carried_out(plan: Plan) -> Run:
-        return simulate(plan, machines, answers, tamper)
+        return simulate(plan, machines, character, tamper)
 
     return carried_out(shrunk(broken.plan, lambda plan: bool(carried_out(plan).broken)))
 
 
 def hold(
-    done: Run, machines: Sequence[AnyMachine], *, answers: Answers = any_answer
+    done: Run, machines: Sequence[AnyMachine], *, character: Character = ANY_ANSWER
 ) -> None:
     """Raise `AssertionError` with the smallest run found when a law is broken."""
     if done.broken:
-        raise AssertionError("\n" + smallest(done, machines, answers=answers).story)
+        raise AssertionError("\n" + smallest(done, machines, character=character).story)

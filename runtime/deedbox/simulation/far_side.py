@@ -8,9 +8,9 @@ deed: undecided, it becomes void.  It outlives all processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
-from typing import TypeAlias, cast
+from typing import Protocol, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,32 +19,47 @@ from ..codec import Codec, text
 from ..machine import CommandType
 from . import draw
 
-Answers: TypeAlias = Callable[[Codec, CommandType, Struct, Random, int], Struct]
-"""How the far side decides: an outcome of the command, drawn from the random."""
+class Character(Protocol):
+    """How the far side decides.
+
+    `answer`: an outcome of the command, drawn from the random.  `gives_back`: whether
+    an undo that ended so has done its work.
+    """
+
+    def answer(
+        self, codec: Codec, type_: CommandType, command: Struct, random: Random, now: int
+    ) -> Struct: ...
+    def gives_back(self, codec: Codec, type_: CommandType, answer: Struct) -> bool: ...
+
+
+class AnyAnswer:
+    """Any outcome that the command declares, with any values."""
+
+    def answer(
+        self, codec: Codec, type_: CommandType, command: Struct, random: Random, now: int
+    ) -> Struct:
+        del codec, command
+        return draw.struct(random.choice(type_.outcomes), random, now)
+
+    def gives_back(self, codec: Codec, type_: CommandType, answer: Struct) -> bool:
+        del codec, type_, answer
+        return True
 
 
 class Void(Exception):
     """The deed was undone before it was done; nothing happens any more."""
 
 
-def any_answer(
-    codec: Codec, type_: CommandType, command: Struct, random: Random, now: int
-) -> Struct:
-    """Any outcome that the command declares, with any values."""
-    del codec, command
-    return draw.struct(random.choice(type_.outcomes), random, now)
-
-
 class FarSide:
     """What it has done, by key."""
 
-    def __init__(self, seed: int, answers: Answers) -> None:
+    def __init__(self, seed: int, character: Character) -> None:
         self.answered: dict[str, Struct | None] = {}
         self.void: set[str] = set()
         self.asked: dict[str, tuple[str, str]] = {}
         self.broken: list[str] = []
         self._seed = seed
-        self._answers = answers
+        self._character = character
 
     def ask(
         self, codec: Codec, type_: CommandType, command: Struct, now: int
@@ -58,13 +73,12 @@ class FarSide:
         if key in self.void:
             raise Void(key)
         if key not in self.answered:
-            for undone in _keys(command):
-                if undone != key and undone not in self.answered:
-                    self.void.add(undone)
             answer: Struct | None = None
             if type_.outcomes:
                 random = Random(f"answer {self._seed} {key}")
-                answer = self._answers(codec, type_, command, random, now)
+                answer = self._character.answer(codec, type_, command, random, now)
+            if answer is None or self._character.gives_back(codec, type_, answer):
+                self.void |= set(_keys(command)) - self.answered.keys() - {key}
             self.answered[key] = answer
         return self.answered[key]
 

@@ -121,8 +121,31 @@ KEEPS: Final = (1, 1_000, 60_000, None)
 LONG: Final = (100, 3_000, 12_000, 70_000, 400_000)
 
 
-def plan(seed: int, codecs: Sequence[Codec], begin: int) -> Plan:
-    """The plan of a seed, for these machines; `begin` is the wall clock's first instant."""
+class Vocabulary(Struct, frozen=True):
+    """What is sent to instances of a machine; a message is None when it takes none."""
+
+    codec: Codec
+    start: Callable[[Random], Struct]
+    message: Callable[[Random], Struct | None]
+
+
+def anything(codec: Codec, begin: int) -> Vocabulary:
+    """Any values of the declared types, from small pools."""
+    messages = codec.machine.messages
+
+    def start(random: Random) -> Struct:
+        return _named(codec, draw.struct(codec.machine.start_type, random, begin), random)
+
+    def message(random: Random) -> Struct | None:
+        if not messages:
+            return None
+        return draw.struct(random.choice(messages), random, begin)
+
+    return Vocabulary(codec, start, message)
+
+
+def plan(seed: int, vocabularies: Sequence[Vocabulary]) -> Plan:
+    """The plan of a seed, in these words."""
     random = Random(f"plan {seed}")
     # One seed in eight has no faults at all: what is quiet must be quiet by itself.
     faults = random.random() < 0.875
@@ -139,7 +162,7 @@ def plan(seed: int, codecs: Sequence[Codec], begin: int) -> Plan:
         random.choice((1, 2, 256)),
         random.choice((3_000, 60_000)),
         random.random() < 0.2,
-        tuple(_sendings(random, codecs, begin)),
+        tuple(_sendings(random, vocabularies)),
         tuple(_troubles(random, operations, 150, AT_OPERATIONS)),
         tuple(_troubles(random, calls, 12, AT_CALLS)),
     )
@@ -155,36 +178,31 @@ def _troubles(
     return sorted(troubles, key=lambda trouble: trouble.at)
 
 
-def _sendings(random: Random, codecs: Sequence[Codec], begin: int) -> list[Sending]:
+def _sendings(random: Random, vocabularies: Sequence[Vocabulary]) -> list[Sending]:
     sendings: list[Sending] = []
-    begun: list[tuple[Codec, Struct]] = []
-    names: dict[str, int] = {}
+    begun: list[tuple[Vocabulary, Struct]] = []
     for number in range(random.randrange(1, 9)):
-        known = bool(begun) and random.random() < 0.75
-        codec, start = random.choice(begun) if known else (random.choice(codecs), None)
-        messages = codec.machine.messages
-        if start is None:
-            start = _start(codec, random, begin)
-            begun.append((codec, start))
-            message = start
-        elif not messages or random.random() < 0.2:
-            # The same start again, or another of the same key.
-            other = _start(codec, random, begin)
-            again = {name: getattr(start, name) for name in codec.machine.key}
-            message = start if random.random() < 0.5 else replace(other, **again)
+        if begun and random.random() < 0.75:
+            words, start = random.choice(begun)
+            message = words.message(random)
+            if message is None or random.random() < 0.2:
+                # The same start again, or another of the same key.
+                message = start if random.random() < 0.5 else words.start(random)
         else:
-            message = draw.struct(random.choice(messages), random, begin)
-        named = random.random() < 0.5
-        id = codec.id_of(start)
-        message_id = f"m{names.setdefault(id, number)}-{number}" if named else None
-        copies = random.choice((0, 0, 1, 2)) if named else 0
-        gap = random.choice(GAPS)
+            words = random.choice(vocabularies)
+            message = start = words.start(random)
+            begun.append((words, start))
+        codec = words.codec
+        named = message if isinstance(message, codec.machine.start_type) else start
+        message_id = f"m{number}" if random.random() < 0.5 else None
+        copies = random.choice((0, 0, 1, 2)) if message_id is not None else 0
+        gap, id = random.choice(GAPS), codec.id_of(named)
         sendings.append(Sending(gap, codec.name, id, message, message_id, copies))
     return sendings
 
 
-def _start(codec: Codec, random: Random, begin: int) -> Struct:
-    start = draw.struct(codec.machine.start_type, random, begin)
+def _named(codec: Codec, start: Struct, random: Random) -> Struct:
+    """A start of one of few instances."""
     keys = {
         name: random.choice(IDS)
         for name in codec.machine.key

@@ -26,6 +26,26 @@ Deed = tuple[Key, str]
 """An issue: the key of its row, and its idempotency key (a later life has others)."""
 
 
+class Step(Struct, frozen=True):
+    """A committed step of an instance; there is no state before the first."""
+
+    machine: str
+    id: str
+    before: Struct | None
+    message: Struct
+    after: Struct
+
+
+class Decided(Struct, frozen=True):
+    """The far side has acted, for the first time, on a key of this instance."""
+
+    machine: str
+    id: str
+    key: str
+    command: str
+    answer: Struct | None
+
+
 class Seen(Struct):
     """An instance as it was last committed."""
 
@@ -63,8 +83,8 @@ class Watch:
         self.removed: set[tuple[str, str]] = set()
         self.notes: list[str] = []
         """What the last commit has changed, in words."""
-        self.steps: list[tuple[str, str, Struct | None, Struct, Struct]] = []
-        """Each step: machine, id, the state before, the message, the state after."""
+        self.events: list[Step | Decided] = []
+        """What happened to the instances, in the order of the commits."""
 
     def say(self, text: str) -> None:
         self.broken.append(text)
@@ -181,7 +201,7 @@ class Watch:
         if isinstance(result, Refused):
             self.say(f"I4: {machine.name} {id}: {message} is journaled and refused")
             return state
-        self.steps.append((machine.name, id, state, message, result.state))
+        self.events.append(Step(machine.name, id, state, message, result.state))
         then = "" if state is None else f"{codec.phases[type(state)]} -> "
         phase = codec.phases[type(result.state)]
         self.notes.append(

@@ -24,7 +24,6 @@ from ..box import Box
 from ..clock import Timer
 from ..codec import Codec
 from ..errors import DeedboxError, Rejected, SendError, StoreClosed, StoreFailed
-from ..horizon import POLL
 from ..machine import CommandType
 from ..operations import (
     AnyOperation,
@@ -57,6 +56,8 @@ Tamper = Callable[["Process", AnyOperation, Callable[[AnyOperation], object]], o
 
 ACTS: Final = {Fault.ACTS_AND_RAISES, Fault.ACTS_AND_HANGS, Fault.ACTS_AND_DIES}
 KILLS: Final = {Fault.CALL_DIES, Fault.ACTS_AND_DIES, Fault.CURSED}
+HEARD_AFTER: Final = 50
+"""Milliseconds after which a process has heard at the latest that another wrote."""
 QUIET_AFTER: Final = 900_000
 """Milliseconds without faults after which nothing may be owed: every ladder is over."""
 DRAINING: Final = 600
@@ -787,7 +788,7 @@ class World:
             if other is not process and other.writer is not None and not other.told:
                 other.told = True
                 self.loop.call_later(
-                    self._random.randrange(POLL) / 1000,
+                    self._random.randrange(HEARD_AFTER) / 1000,
                     other.hear,
                     context=self.loop.within(other.home),
                 )
