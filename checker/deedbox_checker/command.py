@@ -13,7 +13,7 @@ import msgspec
 
 from .environment import FAULTS
 from .report import as_json, as_text
-from .verify import LIMIT, Report, verify
+from .verify import LIMIT, Report, verify, with_costs
 
 NEEDS: Final = ("lark", "jinja2", "black")
 
@@ -51,6 +51,11 @@ def register(commands: Commands) -> None:
         metavar="STATES",
         help="give up on a machine with more states than this; it then fails",
     )
+    parser.add_argument(
+        "--costs",
+        action="store_true",
+        help="say of each fault how many states there are only because of it",
+    )
     parser.set_defaults(run=run)
 
 
@@ -67,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.machine,
                 tuple(name for name in FAULTS if name not in without),
                 arguments.limit,
+                costs=arguments.costs,
                 spoken=arguments.format == "text",
             )
         )
@@ -90,6 +96,7 @@ def reports(
     faults: tuple[str, ...],
     limit: int,
     *,
+    costs: bool,
     spoken: bool,
 ) -> Iterator[tuple[str, Report]]:
     """A report for each machine that is asked for, printed as soon as it is there."""
@@ -114,6 +121,8 @@ def reports(
                 limit=limit,
                 progress=bar.show,
             )
+            if costs:
+                report = with_costs(report, subject.machine, subject.module, limit)
             bar.clear()
             if spoken:
                 print(as_text(report, subject.path), end="\n\n", flush=True)

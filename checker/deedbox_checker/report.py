@@ -55,7 +55,11 @@ def details(report: Report, path: str) -> Iterator[str]:
         yield f"  no run reaches {place}"
     if report.assumed:
         yield f"  assumed to come in the end: {', '.join(report.assumed)}"
-    yield f"  faults: {', '.join(report.faults)}"
+    costs = dict(report.costs)
+    yield "  faults: " + ", ".join(
+        f"{name} (+{count(costs[name])} states)" if name in costs else name
+        for name in report.faults
+    )
 
 
 def failure(verdict: Verdict, path: str = "") -> Iterator[str]:
@@ -117,6 +121,7 @@ def as_json(report: Report, path: str = "") -> dict[str, Json]:
         "depth": report.depth,
         "seconds": round(report.seconds, 3),
         "faults": list(report.faults),
+        "costs": dict[str, Json](report.costs),
         "assumed": list(report.assumed),
         "unreached": list(report.unreached),
         "verdicts": [verdict_json(verdict) for verdict in report.verdicts],

@@ -70,6 +70,7 @@ class Report:
     """What was searched, and what came of it.
 
     `incomplete` says why the search did not end, empty when it did; then nothing holds.
+    `costs`: for each fault how many states there are only because of it, where asked for.
     """
 
     machine: str
@@ -82,6 +83,7 @@ class Report:
     verdicts: tuple[Verdict, ...]
     unreached: tuple[str, ...] = ()
     incomplete: str = ""
+    costs: tuple[tuple[str, int], ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -172,6 +174,22 @@ def verify(
         unreached=tuple(uncovered(searched)),
         seconds=perf_counter() - began,
     )
+
+
+def with_costs(
+    report: Report, spec: core.Machine, module: ModuleType, limit: int = LIMIT
+) -> Report:
+    """The report, and for each fault the states that a search without it does not have."""
+    made = prepared(spec, module)
+    if isinstance(made, str) or report.incomplete:
+        return report
+    costs: list[tuple[str, int]] = []
+    for name in report.faults:
+        left = frozenset(FAULTS[other] for other in report.faults if other != name)
+        steps = environment(made, reactions(made), left)
+        without = search(steps, limit, lambda _: None).explored.states - 1
+        costs.append((name, report.states - without))
+    return replace(report, costs=tuple(costs))
 
 
 def prepared(spec: core.Machine, module: ModuleType) -> Model | str:
