@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     )
     from .opening import open
     from .step import Step, step
-    from .values import Instance, Listed, Owed, Receipt, Rules
+    from .values import Instance, Journaled, Listed, Migrated, Owed, Receipt, Rules
     from .worker import Worker
 
 __all__ = [
@@ -68,9 +68,11 @@ __all__ = [
     "Instance",
     "InstanceParked",
     "Instant",
+    "Journaled",
     "Listed",
     "Machine",
     "MessageIdReused",
+    "Migrated",
     "MisplacedCall",
     "MissingHandlers",
     "MissingMachines",
@@ -127,7 +129,15 @@ _ELSEWHERE = {
     ),
     "opening": ("open",),
     "step": ("Step", "step"),
-    "values": ("Instance", "Listed", "Owed", "Receipt", "Rules"),
+    "values": (
+        "Instance",
+        "Journaled",
+        "Listed",
+        "Migrated",
+        "Owed",
+        "Receipt",
+        "Rules",
+    ),
     "worker": ("Worker",),
 }
 _HOME = {name: module for module, names in _ELSEWHERE.items() for name in names}

@@ -12,11 +12,13 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from .batch import Batch, Desk, Migrating, Redriven, Reply, Result, Tell
 from .clock import Clock
@@ -27,16 +29,30 @@ from .errors import (
     NewerVersion,
     SendError,
     StoreClosed,
+    StoreFailed,
     UnknownMachine,
     UnknownVersion,
 )
 from .machine import Instant, Machine
-from .operations import InstanceRow, Load, Now, OutboxRow, Page, Program, Store, ask
+from .operations import (
+    Conflict,
+    History,
+    InstanceRow,
+    JournalRow,
+    Load,
+    Now,
+    OutboxRow,
+    Page,
+    Program,
+    Store,
+    Unstorable,
+    ask,
+)
 from .operations import Owed as OwedRows
 from .operations import Transaction as StoreTransaction
 from .protocol import inside
 from .step import AnyMachine
-from .values import Instance, Listed, Migrated, Owed, Receipt, Rules
+from .values import Instance, Journaled, Listed, Migrated, Owed, Receipt, Rules
 from .writer import Stop, Writer
 
 S = TypeVar("S", bound=Struct)
@@ -48,6 +64,17 @@ C = TypeVar("C", bound=Struct)
 CHUNK: Final = 512
 WAITING: Final = 10_000
 """So many senders may wait in the queue; the next ones wait before it (R16)."""
+
+
+class _Inside:
+    """A transaction of a box; `now`: it is still open."""
+
+    def __init__(self, box: Box) -> None:
+        self.box = box
+        self.now = True
+
+
+_inside: ContextVar[tuple[_Inside, ...]] = ContextVar("inside", default=())
 
 Spawn = Callable[[Callable[[], None]], Callable[[], None]]
 
@@ -148,7 +175,6 @@ class Box:
         self._join: Callable[[], None] | None = None
         self._lock = threading.Lock()
         self._gate = threading.BoundedSemaphore(waiting)
-        self._within = threading.local()
         self._served = False
 
     def __enter__(self) -> Box:
@@ -263,12 +289,20 @@ class Box:
             self._submit(tell)
             return _given(future.result())
 
-    def _submit(self, item: Tell | Redriven | Migrating | Stop) -> None:
-        if getattr(self._within, "open", False):
-            raise MisplacedCall(
-                "Inside `box.transaction()`, use the transaction's own."
-            )
+    def _submit(self, item: Tell | Redriven | Migrating) -> None:
+        self.refuse_inside()
         self.writer().submit(item)
+
+    def refuse_inside(self) -> None:
+        """Raise in a transaction of this box, where a call would wait for its own caller.
+
+        So it is in the block itself, in the tasks that it makes and in its `to_thread`.
+        """
+        if any(open.box is self and open.now for open in _inside.get()):
+            raise MisplacedCall(
+                "Inside `box.transaction()` the box waits for you; use what it gave you:"
+                " `tx.start`, `tx.send`, `tx.get`."
+            )
 
     def writer(self) -> Writer:
         """The one writer, for a worker; its thread begins with the first use."""
@@ -296,8 +330,21 @@ class Box:
 
         Raises `InstanceParked` or `NewerVersion` when the row cannot be read here.
         """
+        self.refuse_inside()
         codec = self.machines.of(machine)
         return cast("Instance[S] | None", self.store.read(_instance(codec, id)))
+
+    def history(self, machine: AnyMachine, id: str) -> list[Journaled]:
+        """The journal of an instance, from the oldest entry that is kept.
+
+        An entry that cannot be read here, of a version that this one has no word for,
+        has no value and says why.  Folding the reducer over the messages, from the
+        newest base or from the start, gives the stored state.
+        """
+        self.refuse_inside()
+        codec = self.machines.of(machine)
+        rows = self.store.read(ask(History(codec.name, codec.checked_id(id))))
+        return [_journaled(codec, row) for row in rows]
 
     def list(
         self,
@@ -312,6 +359,7 @@ class Box:
 
         `due_before`: only with a wake at that instant or earlier.
         """
+        self.refuse_inside()
         codec = self.machines.of(machine)
         rows = self.store.read(ask(Page(codec.name, after, phase, due_before, limit)))
         return [_listed(row) for row in rows]
@@ -332,14 +380,15 @@ class Box:
         owes is taken up by a worker after it.  Raises `StoreFailed` when it cannot
         begin or commit.
         """
-        if getattr(self._within, "open", False):
-            raise MisplacedCall("A transaction is already open in this thread.")
-        self._within.open = True
+        self.refuse_inside()
+        here = _Inside(self)
+        _inside.set((*_inside.get(), here))
         try:
             with self.store.transaction() as transaction:
                 yield Transaction(self.machines, self.rules, transaction)
         finally:
-            self._within.open = False
+            here.now = False
+            _inside.set(tuple(open for open in _inside.get() if open is not here))
         self._writer.poke()
 
     def close(self) -> None:
@@ -397,17 +446,26 @@ class Transaction:
             )
         )
 
+    def get(self, machine: Machine[S, B, M, O, C], id: str) -> Instance[S] | None:
+        """As `Box.get`, with what this transaction has done."""
+        codec = self._machines.of(machine)
+        found = self._transaction.run(_instance(codec, id))
+        return cast("Instance[S] | None", found)
+
     def _tell(self, make: Callable[[Reply], Tell]) -> Receipt:
         answers: list[object] = []
         tell = make(answers.append)
         desk = Desk(self._machines.codecs, self._rules)
-        result = self._transaction.run(_inside(desk, Batch(tells=[tell])))
+        try:
+            result = self._transaction.run(_step_inside(desk, Batch(tells=[tell])))
+        except (Conflict, Unstorable) as problem:
+            raise StoreFailed(str(problem)) from problem
         for reply, answer in result.replies:
             reply(answer)
         return _given(answers[0])
 
 
-def _inside(desk: Desk, batch: Batch) -> Program[Result]:
+def _step_inside(desk: Desk, batch: Batch) -> Program[Result]:
     now = yield from ask(Now())
     return (yield from inside(desk, batch, now))
 
@@ -447,6 +505,21 @@ def _owed(row: OutboxRow) -> Owed:
         parked,
         doc,
     )
+
+
+def _journaled(codec: Codec, row: JournalRow) -> Journaled:
+    _, _, rev, at, kind, version, document = row
+    entry = Journaled(rev, Instant(at), kind == "base", version, document, None, None)
+    try:
+        if kind == "base":
+            value = codec.state(version, document, at).state
+        elif version == codec.version:
+            value = codec.journaled(document)
+        else:
+            return replace(entry, unread=f"a message of version {version}")
+    except (msgspec.MsgspecError, SendError, LookupError) as problem:
+        return replace(entry, unread=str(problem))
+    return replace(entry, value=value)
 
 
 def _listed(row: InstanceRow) -> Listed:

@@ -73,6 +73,22 @@ class Listed(Struct, frozen=True):
     parked: str | None
 
 
+class Journaled(Struct, frozen=True):
+    """An entry of an instance's journal.
+
+    Of a step, `value` is the message, stamped with the time at which it was reduced;
+    of a base, the state after it.  `unread` says why there is no value.
+    """
+
+    rev: int
+    at: Instant
+    base: bool
+    version: int
+    document: str
+    value: Struct | None
+    unread: str | None
+
+
 class Migrated(Struct, frozen=True):
     """What a pass over the rows of a machine came to.
 

@@ -4,6 +4,8 @@ It starts a handler when the writer says that the row is committed and held (R1)
 gives the answer back as an item of the queue, cancels what was withdrawn, and
 measures the time limit.  It decides nothing about an instance and writes nothing.
 A plain `def` runs in a bounded pool of threads.  Every task is held until it ends.
+A handler that blocks the loop delays the others, never a commit or a lease; the
+writer's thread, which asks the loop to take what has come, says where it stands.
 """
 
 from __future__ import annotations
@@ -11,6 +13,9 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
+import sys
+import threading
+import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -42,6 +47,8 @@ C = TypeVar("C", bound=Struct)
 
 LIMIT: Final = 60.0
 PATIENCE: Final = 30.0
+BLOCKED: Final = 1_000
+"""Milliseconds after which a loop that does not answer is said to be blocked."""
 
 log = logging.getLogger("deedbox")
 
@@ -109,6 +116,10 @@ class Worker:
         self._answers: deque[tuple[asyncio.Future[object], object]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
+        self._thread = 0
+        self._asked_at: int | None = None
+        self._heard_at = 0
+        self._blocked_at: int | None = None
 
     # -- opening and stopping
 
@@ -118,6 +129,7 @@ class Worker:
             raise MisplacedCall("A worker is opened once.")
         self._writer = self._box.serve()
         self._loop = asyncio.get_running_loop()
+        self._thread = threading.get_ident()
         self._gate = asyncio.Semaphore(self._box.waiting)
         self._still = asyncio.Event()
         self._pool = ThreadPoolExecutor(self._threads, "deedbox handler")
@@ -203,6 +215,7 @@ class Worker:
         `TimeoutError` after `timeout` seconds.
         """
         loop = self._serving()
+        self._box.refuse_inside()
         codec = self._box.machines.of(machine)
         names = (
             frozenset(codec.phases[final] for final in machine.finals)
@@ -231,6 +244,7 @@ class Worker:
 
     async def _sent(self, make: Callable[[Callable[[object], None]], Tell]) -> Receipt:
         future: asyncio.Future[object] = self._serving().create_future()
+        self._box.refuse_inside()
         tell = make(self._reply(future))
         async with self._gate:
             self._writer.submit(tell)
@@ -254,13 +268,28 @@ class Worker:
 
     def flush(self) -> None:
         """Tell the loop, once for all that has arrived; called by the writer."""
-        if (self._arrived or self._answers) and self._loop is not None:
+        now = self._box.clock.monotonic()
+        if self._asked_at is None:
+            ask = self._running and now - self._heard_at >= BLOCKED
+            if not (ask or self._arrived or self._answers):
+                return
+            self._asked_at = now
+        elif now - self._asked_at >= BLOCKED and self._blocked_at != self._asked_at:
+            self._blocked_at = self._asked_at
+            log.warning("the event loop is blocked here:\n%s", self._where())
+        if self._loop is not None:
             try:
                 self._loop.call_soon_threadsafe(self._receive)
             except RuntimeError:
                 log.debug("the event loop is closed")
 
+    def _where(self) -> str:
+        """What the loop's thread is doing: the handler that does not let go of it."""
+        frame = sys._current_frames().get(self._thread)  # pyright: ignore[reportPrivateUsage]  its only name
+        return "".join(traceback.format_stack(frame)[-8:])
+
     def _receive(self) -> None:
+        self._asked_at, self._heard_at = None, self._box.clock.monotonic()
         answers, arrived = self._answers, self._arrived
         while answers:
             _settle(*answers.popleft())

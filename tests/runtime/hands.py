@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from typing import Any, TypeVar
 
 from jobs import job
+
+T = TypeVar("T")
+
+
+def elsewhere(coroutine: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+    """A task that knows nothing of a transaction in which it is made."""
+    return asyncio.get_running_loop().create_task(coroutine, context=Context())
 
 
 def ran(_: job.Run) -> job.RunOutcome:

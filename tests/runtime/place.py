@@ -19,7 +19,7 @@ class Place:
     def __init__(self, open_store: Callable[[FakeClock], Store]) -> None:
         self.clock = FakeClock()
         self._open_store = open_store
-        self._boxes: list[Box] = []
+        self.boxes: list[Box] = []
         self.watched: list[Watched] = []
         self.rules = Rules()
 
@@ -37,11 +37,11 @@ class Place:
         )
         store.watch(Laws(MACHINES, rules))
         self.watched.append(store)
-        self._boxes.append(box)
+        self.boxes.append(box)
         return box
 
     def close(self) -> None:
-        for box in self._boxes:
+        for box in self.boxes:
             box.close()
         broken = [text for store in self.watched for text in store.broken]
         assert broken == []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import deedbox
 import pytest
 from deedbox import (
     DocumentTooLarge,
@@ -12,9 +15,12 @@ from deedbox import (
     Rejected,
     UnknownInstance,
     UnknownMachine,
+    Worker,
     WrongType,
 )
 from deedbox.box import Box
+from deedbox.operations import Begin, Commit, Journal, Load, Program, ask
+from hands import Hands
 from jobs import job
 from place import Place
 
@@ -208,8 +214,79 @@ class TestTransaction:
         assert box.get(job.machine, "a") is not None
 
     def test_the_plain_calls_are_refused_inside_of_it(self, box: Box) -> None:
-        with box.transaction():
-            with pytest.raises(MisplacedCall):
-                box.start(job.Start(job="a"))
-            with pytest.raises(MisplacedCall), box.transaction():
-                pass
+        """They would wait for the transaction, and it for them."""
+        box.start(job.Start(job="a"))
+        with box.transaction() as tx:
+            for call in (
+                lambda: box.start(job.Start(job="b")),
+                lambda: box.send(job.machine, "a", job.Stop()),
+                lambda: box.start_many([job.Start(job="b")]),
+                lambda: box.redrive(job.machine, "a"),
+                lambda: box.migrate(job.machine),
+                lambda: box.get(job.machine, "a"),
+                lambda: box.list(job.machine),
+                lambda: box.history(job.machine, "a"),
+                lambda: box.transaction().__enter__(),
+            ):
+                with pytest.raises(MisplacedCall, match=r"use .* `tx\.start`"):
+                    call()
+            tx.send(job.machine, "a", job.Stop())
+            assert tx.get(job.machine, "a").phase == "Failed"  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
+        assert box.send(job.machine, "a", job.Stop()).phase == "Failed"
+
+    async def test_so_are_those_of_its_tasks_and_threads(self, box: Box) -> None:
+        async with Worker(box, {job.machine: Hands()}) as worker:
+            with box.transaction():
+                with pytest.raises(MisplacedCall):
+                    await worker.start(job.Start(job="a"))
+                with pytest.raises(MisplacedCall):
+                    await asyncio.gather(worker.send(job.machine, "a", job.Stop()))
+                with pytest.raises(MisplacedCall):
+                    await worker.wait(job.machine, "a")
+                with pytest.raises(MisplacedCall):
+                    await asyncio.to_thread(box.start, job.Start(job="a"))
+            assert (await worker.start(job.Start(job="a"))).rev == 1
+
+    def test_it_says_what_it_has_done_so_far(self, box: Box) -> None:
+        with box.transaction() as tx:
+            assert tx.get(job.machine, "a") is None
+            tx.start(job.Start(job="a"))
+            instance = tx.get(job.machine, "a")
+            assert instance is not None
+            assert [owed.command for owed in instance.owed] == ["run"]
+
+
+class TestHistory:
+    def test_the_journal_is_read_as_messages_and_states(self, box: Box) -> None:
+        box.start(job.Start(job="a"))
+        box.send(job.machine, "a", job.Note(text="n"))
+        start, note = box.history(job.machine, "a")
+        assert isinstance(start.value, job.Start)
+        assert note.value == job.Note(text="n", at=note.at)
+        assert (note.rev, note.base, note.version, note.unread) == (2, False, 2, None)
+
+    def test_an_unknown_instance_has_none(self, box: Box) -> None:
+        assert box.history(job.machine, "a") == []
+
+    def test_what_cannot_be_read_says_why(self) -> None:
+        box = deedbox.open("memory://", [job.machine])
+        box.start(job.Start(job="a"))
+
+        def spoil() -> Program[None]:
+            rows = (("{", 2, "step"), ('{"type":"No"}', 2, "step"), ("{}", 1, "step"))
+            yield from ask(Begin())
+            for number, (doc, version, kind) in enumerate(rows, 2):
+                row = ("Job", "a", number, 0, kind, version, doc)
+                yield from ask(Journal([row]))
+            state = box.store.read(ask(Load("Job", ["a"])))[0][8]
+            yield from ask(Journal([("Job", "a", 5, 0, "base", 2, state)]))
+            yield from ask(Commit())
+
+        box.store.run(spoil())
+        _, broken, unknown, older, base = box.history(job.machine, "a")
+        assert "truncated" in str(broken.unread)
+        assert "takes no No" in str(unknown.unread)
+        assert older.unread == "a message of version 1"
+        assert isinstance(base.value, job.Working)
+        assert base.base
+        box.close()

@@ -33,7 +33,7 @@ from deedbox.operations import (
     ask,
 )
 from deedbox.testing import FakeClock, Fault, Faults, elapse, settle
-from hands import Hands, Held
+from hands import Hands, Held, elsewhere
 from jobs import job
 from place import Place
 
@@ -132,7 +132,7 @@ class TestFailedTransactions:
             await settle(worker)
             with box.transaction():
                 starts = [
-                    asyncio.ensure_future(worker.start(job.Start(job=id)))
+                    elsewhere(worker.start(job.Start(job=id)))
                     for id in ("good", "bad", "fine")
                 ]
                 await asyncio.sleep(0.02)
@@ -307,6 +307,27 @@ class TestSeveralProcesses:
         assert others.ran == []
         assert box.counts["fenced"] == 0
 
+    async def test_c51_a_handler_that_blocks_the_loop_is_named(
+        self, place: Place, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """C51: once for each time that it stands still, with the line on which."""
+
+        class Blocks(Hands):
+            async def run(self, cmd: job.Run) -> job.RunOutcome:
+                for _ in range(4):
+                    place.clock.advance(4_000)
+                    place.boxes[0].send(job.machine, "a", job.Note(text="n"))
+                return await super().run(cmd)
+
+        box = place.open()
+        async with Worker(box, {job.machine: Blocks()}, only=["Job.run"]) as worker:
+            with box.transaction() as tx:
+                tx.start(job.Start(job="a"))
+            await worker.wait(job.machine, "a")
+        said = [each for each in caplog.messages if "event loop is blocked" in each]
+        assert len(said) == 1
+        assert 'place.boxes[0].send(job.machine, "a"' in said[0]
+
     async def test_a_conflict_is_done_again(self, place: Place) -> None:
         box = place.open()
         place.watched[0].faults = once(Save, lambda: Fault(Conflict("another's rev")))
@@ -388,7 +409,7 @@ class TestBounds:
             await settle(worker)
             with box.transaction():
                 senders = [
-                    asyncio.ensure_future(worker.start(job.Start(job=f"j{number}")))
+                    elsewhere(worker.start(job.Start(job=f"j{number}")))
                     for number in range(10)
                 ]
                 await asyncio.sleep(0.02)

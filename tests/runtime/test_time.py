@@ -10,7 +10,7 @@ from deedbox.box import Box
 from deedbox.clock import RealClock
 from deedbox.operations import Commit, ListDue
 from deedbox.testing import EPOCH, elapse, settle
-from hands import Hands, Held
+from hands import Hands, Held, elsewhere
 from jobs import job
 from place import Place
 
@@ -234,7 +234,7 @@ async def test_committing_is_grouped(place: Place) -> None:
         await settle(worker)
         with box.transaction():
             starts = [
-                asyncio.ensure_future(worker.start(job.Start(job=f"j{number}")))
+                elsewhere(worker.start(job.Start(job=f"j{number}")))
                 for number in range(300)
             ]
             await asyncio.sleep(0.05)
