@@ -128,17 +128,25 @@ def explored_data(
 ) -> dict[str, object]:
     """What of a struct's fields must change to be in explored form, instants left out."""
     changes: dict[str, object] = {}
+    seen = model.seen_values
+    kind = type(struct)
     for field in fields:
         before = cast(object, getattr(struct, field.name))
-        if is_instant(field.type):
-            continue
-        if is_int(field.type) and isinstance(before, int):
-            after: object = counter(model, field, before)
-        else:
-            after = explored_value(model, field.type, before)
-        if after != before:
+        place = (kind, field.name, before)
+        if place not in seen:
+            seen[place] = explored_field(model, field, before)
+        after = seen[place]
+        if after is not before and after != before:
             changes[field.name] = after
     return changes
+
+
+def explored_field(model: Model, field: core.Field, value: object) -> object:
+    if is_instant(field.type):
+        return value
+    if is_int(field.type) and isinstance(value, int):
+        return counter(model, field, value)
+    return explored_value(model, field.type, value)
 
 
 def counter(model: Model, field: core.Field, value: int) -> int:
@@ -155,13 +163,9 @@ def explored_own(model: Model, state: Struct, *, exact: bool = False) -> Struct:
     """
     fields = model.fields[type(state).__name__]
     changes = explored_data(model, fields, state)
-    for field in fields:
-        if (
-            is_instant(field.type)
-            and field.name not in model.points.offsets
-            and getattr(state, field.name) not in (None, EPOCH)
-        ):
-            changes[field.name] = EPOCH
+    for name in model.untold[type(state).__name__]:
+        if getattr(state, name) not in (None, EPOCH):
+            changes[name] = EPOCH
     if changes:
         state = with_fields(state, **changes)
     if exact:

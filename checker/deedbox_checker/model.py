@@ -9,7 +9,7 @@ its shortest.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from types import ModuleType
 from typing import Literal, cast
@@ -24,7 +24,7 @@ from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
 from .distances import Look, look
-from .domain import EPOCH, Domain, body_expressions, domain
+from .domain import EPOCH, Domain, body_expressions, domain, is_instant
 from .evaluate import inline, spread_of, walk
 from .points import Points, points
 
@@ -55,9 +55,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """`fields`: by state, its fields, key and given included; `looks`: by state and
+    """`fields`: by state, its fields, key and given included; `untold`: by state, the
+    instants whose order nobody asks for; `looks`: by state and
     trigger, what its clauses and the properties look at in such a step.
     `counted`: the pairs of command and outcome that a property counts.
+    `seen_values`: the explored form of what a field of a struct has held so far.
     `gives_back`: (command, outcome) pairs by which an undo has done its work.
     """
 
@@ -72,10 +74,14 @@ class Model:
     commands: Mapping[type[Struct], core.Command]
     outcomes: Mapping[type[Struct], tuple[str, str]]
     fields: Mapping[str, tuple[core.Field, ...]]
+    untold: Mapping[str, tuple[str, ...]]
     looks: Mapping[tuple[str, str], Look]
     counted: tuple[tuple[str, str], ...]
     gives_back: frozenset[tuple[str, str]]
     prefix: str
+    seen_values: dict[tuple[type[Struct], str, object], object] = field(
+        default_factory=dict[tuple[type[Struct], str, object], object]
+    )
 
     def deed_of(self, text: object) -> int | None:
         """The number of the deed of this instance whose idempotency key `text` is."""
@@ -94,12 +100,12 @@ def instances(
     struct: type[Struct], fields: Iterable[core.Field], data: Domain
 ) -> Iterator[Struct]:
     """Every message of a type, its `at` now."""
-    types = {field.name: field.type for field in struct_fields(struct)}
+    types = {each.name: each.type for each in struct_fields(struct)}
     listed = list(fields)
-    for chosen in product(*(data.values(field.type) for field in listed)):
+    for chosen in product(*(data.values(one.type) for one in listed)):
         values = {
-            field.name: msgspec.convert(plain, types[field.name])
-            for field, plain in zip(listed, chosen, strict=True)
+            one.name: msgspec.convert(plain, types[one.name])
+            for one, plain in zip(listed, chosen, strict=True)
         }
         yield struct(**values, at=EPOCH)
 
@@ -112,7 +118,7 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
     spread = Spread()
     if hasattr(module, "spread"):
         module.spread = spread  # type: ignore[attr-defined]  # our own copy
-    data = domain(spec)
+    data, order = domain(spec), points(spec)
     named = {command.name: command for command in spec.commands}
     answers: dict[str, tuple[Answer, ...]] = {}
     commands: dict[type[Struct], core.Command] = {}
@@ -142,7 +148,7 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
         spec,
         machine,
         data,
-        points(spec),
+        order,
         spread,
         starts,
         tuple(
@@ -154,6 +160,14 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
         commands,
         outcomes,
         {state.name: (*spec.key, *spec.given, *state.fields) for state in spec.states},
+        {
+            state.name: tuple(
+                each.name
+                for each in state.fields
+                if is_instant(each.type) and each.name not in order.offsets
+            )
+            for state in spec.states
+        },
         looked_at(spec),
         counted(spec),
         frozenset(
