@@ -45,6 +45,19 @@ def _texts(pattern: str) -> dict[str, str]:
     return {path.relative_to(SPECS).as_posix(): path.read_text() for path in paths}
 
 
+def one_module(name: str) -> Program:
+    """The program of the spec in which a machine stands, and of no other."""
+    program = compiled()
+    own = tuple(
+        module
+        for module in program.modules
+        if any(machine.name == name for machine in module.machines)
+    )
+    if not own:
+        raise LookupError(name)
+    return replace(program, modules=own)
+
+
 @lru_cache(maxsize=32)
 def subjects_in(path: str) -> dict[str, Subject]:
     """The machines of one spec, by name."""
@@ -55,11 +68,8 @@ def subjects_in(path: str) -> dict[str, Subject]:
 
 
 def subject(name: str) -> Subject:
-    """A machine of the gallery by its name."""
-    for module in compiled().modules:
-        if any(machine.name == name for machine in module.machines):
-            return subjects_in(module.path)[name]
-    raise LookupError(name)
+    """A machine of the gallery, by its name."""
+    return subjects_in(one_module(name).modules[0].path)[name]
 
 
 def machine(name: str) -> AnyMachine:

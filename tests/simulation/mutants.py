@@ -16,6 +16,7 @@ from deedbox.operations import (
     AnyOperation,
     Claim,
     Fence,
+    InstanceRow,
     Journal,
     Key,
     Load,
@@ -261,7 +262,7 @@ def claim_out_of_order() -> Tampering:
 def forget_the_wake() -> Tampering:
     def tampering(_: Process, operation: AnyOperation, perform: Perform) -> object:
         if isinstance(operation, Save):
-            updates = [
+            updates: list[tuple[InstanceRow, int]] = [
                 ((*row[:6], None, *row[7:]), rev) for row, rev in operation.updates
             ]
             return perform(Save(operation.machine, operation.inserts, updates))

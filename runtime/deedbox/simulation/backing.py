@@ -38,7 +38,7 @@ class Rows(Struct):
 
 
 def _nothing() -> Rows:
-    return Rows({}, {}, lambda machine, id, rev: None, set())
+    return Rows({}, {}, lambda *_: None, set())
 
 
 class Backing(Protocol):
@@ -100,8 +100,8 @@ class OnSqlite:
 
         if self._looker is None:
             self._machines = machines
-            self._looker = SqliteStore(self._path, clock, synchronous="NORMAL")
-            self._looker.register(machines)
+            self._looker = looker = SqliteStore(self._path, clock, synchronous="NORMAL")
+            looker.register(machines)
         store = SqliteStore(self._path, clock, synchronous="NORMAL")
         store.register(machines)
         return store

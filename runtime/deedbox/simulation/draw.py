@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from random import Random
-from typing import Annotated, Any, Final, NewType, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    NewType,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from msgspec import Meta, Struct
 
@@ -30,7 +39,7 @@ def struct(kind: type[Struct], random: Random, now: int) -> Struct:
     return kind(**{name: draw(random, now) for name, draw in _fields(kind)})
 
 
-@lru_cache(maxsize=None)
+@cache
 def _fields(kind: type[Struct]) -> tuple[tuple[str, Draw], ...]:
     hints = get_type_hints(kind, include_extras=True)
     required = kind.__struct_fields__[
@@ -41,7 +50,9 @@ def _fields(kind: type[Struct]) -> tuple[tuple[str, Draw], ...]:
 
 def _draw(hint: Any, low: int | None = None, high: int | None = None) -> Draw:
     if hint is Instant:
-        return lambda random, now: max(now + random.choice((-1, 1)) * random.choice(SPANS), 0)
+        return lambda random, now: max(
+            now + random.choice((-1, 1)) * random.choice(SPANS), 0
+        )
     if hint is Duration:
         return lambda random, _: _within(random.choice(SPANS), low, high)
     if isinstance(hint, NewType):

@@ -19,6 +19,7 @@ from ..codec import Codec, text
 from ..machine import CommandType
 from . import draw
 
+
 class Character(Protocol):
     """How the far side decides.
 
@@ -27,7 +28,12 @@ class Character(Protocol):
     """
 
     def answer(
-        self, codec: Codec, type_: CommandType, command: Struct, random: Random, now: int
+        self,
+        codec: Codec,
+        type_: CommandType,
+        command: Struct,
+        random: Random,
+        now: int,
     ) -> Struct: ...
     def gives_back(self, codec: Codec, type_: CommandType, answer: Struct) -> bool: ...
 
@@ -36,7 +42,12 @@ class AnyAnswer:
     """Any outcome that the command declares, with any values."""
 
     def answer(
-        self, codec: Codec, type_: CommandType, command: Struct, random: Random, now: int
+        self,
+        codec: Codec,
+        type_: CommandType,
+        command: Struct,
+        random: Random,
+        now: int,
     ) -> Struct:
         del codec, command
         return draw.struct(random.choice(type_.outcomes), random, now)

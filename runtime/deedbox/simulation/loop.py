@@ -16,10 +16,10 @@ import asyncio
 import contextvars
 import heapq
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Executor
 from random import Random
-from typing import Any, Final, TypeVar, TypeVarTuple, Unpack
+from typing import Any, Final, TypeVar, TypeVarTuple, cast
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -53,10 +53,11 @@ class Call(asyncio.TimerHandle):
         self._run()
 
 
-class Loop(asyncio.AbstractEventLoop):
+class Loop(asyncio.BaseEventLoop):
     """`after`, when it is set, is called after each callback."""
 
     def __init__(self, random: Random, limit: int = 200_000) -> None:
+        super().__init__()
         self.now = 0
         self.after: Callable[[], None] = lambda: None
         self.problem: Callable[[str], None] = lambda _: None
@@ -145,8 +146,8 @@ class Loop(asyncio.AbstractEventLoop):
 
     def call_soon(
         self,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> Call:
         chosen = contextvars.copy_context() if context is None else context
@@ -156,8 +157,8 @@ class Loop(asyncio.AbstractEventLoop):
 
     def call_soon_threadsafe(
         self,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> Call:
         chosen = contextvars.copy_context() if context is None else context
@@ -171,8 +172,8 @@ class Loop(asyncio.AbstractEventLoop):
     def call_later(
         self,
         delay: float,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> Call:
         return self.call_at(self.time() + delay, callback, *args, context=context)
@@ -180,8 +181,8 @@ class Loop(asyncio.AbstractEventLoop):
     def call_at(
         self,
         when: float,
-        callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        callback: Callable[[*Ts], object],
+        *args: *Ts,
         context: contextvars.Context | None = None,
     ) -> Call:
         chosen = contextvars.copy_context() if context is None else context
@@ -199,19 +200,21 @@ class Loop(asyncio.AbstractEventLoop):
         self,
         coro: Generator[Any, None, T] | Coroutine[Any, Any, T],
         *,
-        name: str | None = None,
+        name: object = None,
         context: contextvars.Context | None = None,
     ) -> asyncio.Task[T]:
         """Every task is held to the end, so that none ends because nobody holds it."""
-        task = asyncio.Task(coro, loop=self, name=name, context=context)
+        task = asyncio.Task(
+            coro, loop=self, name=None if name is None else str(name), context=context
+        )
         self._tasks.append(task)
         return task
 
     def run_in_executor(
         self,
         executor: Executor | None,
-        func: Callable[[Unpack[Ts]], T],
-        *args: Unpack[Ts],
+        func: Callable[[*Ts], T],
+        *args: *Ts,
     ) -> asyncio.Future[T]:
         """Soon, in this thread; nothing else runs meanwhile."""
         del executor
@@ -228,10 +231,8 @@ class Loop(asyncio.AbstractEventLoop):
         self.call_soon(run)
         return future
 
-    def run_until_complete(
-        self, future: Generator[Any, None, T] | Coroutine[Any, Any, T] | Any
-    ) -> T:
-        main: asyncio.Future[T] = asyncio.ensure_future(future, loop=self)
+    def run_until_complete(self, future: Generator[Any, None, T] | Awaitable[T]) -> T:
+        main = asyncio.ensure_future(cast("Awaitable[T]", future), loop=self)
         self._running = True
         # Reserved for those who write an event loop.
         asyncio._set_running_loop(self)  # pyright: ignore[reportPrivateUsage]
@@ -257,6 +258,9 @@ class Loop(asyncio.AbstractEventLoop):
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """There is none."""
+
+    async def getaddrinfo(self, *_: object, **__: object) -> Any:
+        raise NotImplementedError("There is no network in a simulation.")
 
     def get_debug(self) -> bool:
         return False

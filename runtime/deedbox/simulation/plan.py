@@ -134,7 +134,9 @@ def anything(codec: Codec, begin: int) -> Vocabulary:
     messages = codec.machine.messages
 
     def start(random: Random) -> Struct:
-        return _named(codec, draw.struct(codec.machine.start_type, random, begin), random)
+        return _named(
+            codec, draw.struct(codec.machine.start_type, random, begin), random
+        )
 
     def message(random: Random) -> Struct | None:
         if not messages:

@@ -111,10 +111,10 @@ class Watch:
                 self.say(f"{name} was removed, and its journal was not")
             touched.add(name)
         self.sessions, sessions = rows.sessions, self.sessions
-        for key, row in changed.items():
-            self._row(author, key, before.get(key), row)
-        for key, row in gone.items():
-            self._gone(key, row)
+        for key, owed in changed.items():
+            self._row(author, key, before.get(key), owed)
+        for key, owed in gone.items():
+            self._gone(key, owed)
         for name in touched:
             self._awaits(name)
         for epoch in sessions - self.sessions:
@@ -190,7 +190,9 @@ class Watch:
         if isinstance(message, Due) and state is not None:
             wake = machine.wake(state)
             if wake is None or wake > message.at:
-                self.say(f"{machine.name} {id}: at {message.at} nothing is due: {state}")
+                self.say(
+                    f"{machine.name} {id}: at {message.at} nothing is due: {state}"
+                )
         if ticket is not None:
             row = before.get((machine.name, id, ticket))
             if state is None or machine.awaited(state) != ticket or row is None:
@@ -242,7 +244,7 @@ class Watch:
         self, author: str, key: Key, before: OutboxRow | None, row: OutboxRow
     ) -> None:
         codec = self._codecs[key[0]]
-        _, _, ticket, name, deed, claim, next_at, tries, started, parked, *_ = row
+        _, _, ticket, name, deed, claim, next_at, _, started, parked, *_ = row
         if before is not None and before[4] != deed:
             before = None  # the row of another life, gone and come in one transaction
         if before is None:
@@ -252,7 +254,9 @@ class Watch:
         holder = "nobody" if claim is None else self.held_by.get(claim)
         owed = "" if before is not None else "is owed, "
         aside = "" if parked is None else ", parked"
-        self.notes.append(f"{name} {deed}, ticket {ticket}: {owed}held by {holder}{aside}")
+        self.notes.append(
+            f"{name} {deed}, ticket {ticket}: {owed}held by {holder}{aside}"
+        )
         if claim is not None:
             if claim not in self.sessions:
                 self.say(f"I6: {key} is claimed by {claim}, which is no session")
@@ -364,9 +368,7 @@ class Watch:
         claim = row[5]
         if claim is None or self.held_by.get(claim) == process:
             return
-        mine = [
-            epoch for epoch, name in self.held_by.items() if name == process
-        ]
+        mine = [epoch for epoch, name in self.held_by.items() if name == process]
         if mine and mine[-1] in self.sessions and self._lives(mine[-1]):
             self.say(f"I3: {process} runs {key}, and {claim} holds it")
 

@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from random import Random
 from typing import Any, Final, TypeVar, cast
@@ -94,7 +94,11 @@ class Run(Struct):
         """The run for a reader: what was sent, done, saved and broken, line by line."""
         told = [str(line) for line in self.trace if isinstance(line.what, str)]
         return "\n".join(
-            [f"seed {self.plan.seed}", *told, *(f"BROKEN {text}" for text in self.broken)]
+            [
+                f"seed {self.plan.seed}",
+                *told,
+                *(f"BROKEN {text}" for text in self.broken),
+            ]
         )
 
     @property
@@ -285,7 +289,7 @@ class Process:
             return cast("T", end.value)
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self) -> Generator[Transaction]:
         """A transaction of the caller's: nothing else runs within it."""
         if self.world.holder is not None:
             raise StoreFailed("the write lock is held")
@@ -638,7 +642,12 @@ class World:
         nobody has looked.
         """
         process = self.processes[-1]
-        if self.watch.outbox or process.dead or process.writer is None or not process.writer.quiet:
+        if (
+            self.watch.outbox
+            or process.dead
+            or process.writer is None
+            or not process.writer.quiet
+        ):
             return
         now = self.clock.wall()
         wakes = [
@@ -735,9 +744,7 @@ class World:
             return trouble
         return None
 
-    def _lease(
-        self, process: Process, operation: AnyOperation, answer: object
-    ) -> None:
+    def _lease(self, process: Process, operation: AnyOperation, answer: object) -> None:
         """Which session is whose, and until when; a commit makes it count."""
         match operation:
             case Enter():

@@ -126,7 +126,7 @@ class SqliteStore:
 
     def run(self, program: Program[T]) -> T:
         try:
-            return drive(program, self._guarded)
+            return drive(program, self.perform)
         finally:
             self._rollback(None)
 
@@ -178,7 +178,8 @@ class SqliteStore:
 
     # -- the write lock
 
-    def _guarded(self, operation: AnyOperation) -> object:
+    def perform(self, operation: AnyOperation) -> object:
+        """One operation, within the transaction that was begun, or by itself."""
         return _mapped(self._perform, operation)
 
     def _begin(self, _: object) -> None:

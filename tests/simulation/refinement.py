@@ -1,0 +1,335 @@
+"""A simulated run, held against what the checker explored of the same machine.
+
+A run is seen as the steps of one instance and what the far side decided for it.  Of the
+explored worlds those are kept that agree with everything seen so far; what is not seen
+(hand-outs, deaths, handlers that raise, time) may happen in between.  Each state, each
+step and each decision must be one that the checker explored: when no world is left, the
+run has gone where the checker never was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from random import Random
+from typing import Any, Final, cast
+
+import msgspec
+from deedbox import Due
+from deedbox.codec import Codec
+from deedbox.key import key_text
+from deedbox.machine import CommandType
+from deedbox.simulation import Decided, Plan, Step, Vocabulary, plan
+from deedbox.step import AnyMachine
+from deedbox_checker.abstraction import World, explored_own, normal
+from deedbox_checker.domain import EPOCH, is_instant
+from deedbox_checker.environment import FAULTS, Kind, Label, environment
+from deedbox_checker.model import Model
+from deedbox_checker.reaction import reactions
+from deedbox_checker.subjects import Subject, subjects
+from deedbox_checker.verify import Searched, prepared, search
+from gallery import one_module, subject
+from msgspec import Struct
+from msgspec.structs import replace
+
+UNSEEN: Final = frozenset(
+    {Kind.HAND_OUT, Kind.CRASH, Kind.RAISE, Kind.TIME, Kind.EARLY}
+)
+DECIDES: Final = frozenset({Kind.FAR_SIDE, Kind.ARRIVAL})
+LIMIT: Final = 150_000
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    number: int
+    label: Label
+    target: int
+
+
+@dataclass(slots=True, eq=False)
+class Explored:
+    """What the checker explored of a machine; `taken` are the edges that runs took."""
+
+    searched: Searched
+    states: tuple[Struct | None, ...]
+    taken: set[int] = field(default_factory=set[int])
+    closures: dict[int, frozenset[int]] = field(
+        default_factory=dict[int, frozenset[int]]
+    )
+
+    @property
+    def model(self) -> Model:
+        return self.searched.model
+
+    def edges(self, world: int) -> Iterable[Edge]:
+        tables = self.searched.tables
+        for number in tables.steps(world):
+            label = self.searched.labels[tables.labels[number]]
+            yield Edge(number, label, tables.targets[number])
+
+    def unseen(self, world: int) -> frozenset[int]:
+        """The worlds that this one may have become without anybody seeing it."""
+        found = self.closures.get(world)
+        if found is None:
+            reached, left = {world}, [world]
+            while left:
+                for edge in self.edges(left.pop()):
+                    if edge.label.kind in UNSEEN and edge.target not in reached:
+                        reached.add(edge.target)
+                        left.append(edge.target)
+            found = self.closures[world] = frozenset(reached)
+        return found
+
+    def visible(self) -> set[int]:
+        """The explored edges that a run could show."""
+        tables = self.searched.tables
+        kinds = [label.kind for label in self.searched.labels]
+        return {
+            number
+            for number, label in enumerate(tables.labels)
+            if kinds[label] not in UNSEEN
+        }
+
+
+def explored(name: str) -> Explored | str:
+    """The machine of the gallery, explored; or why it is not."""
+    found = subject(name)
+    made = prepared(found.machine, found.module)
+    if isinstance(made, str):
+        return made
+    steps = environment(made, reactions(made), frozenset(FAULTS.values()))
+    searched = search(steps, LIMIT, lambda _: None)
+    states = tuple(
+        alone(made, world.state) if world.state is not None else None
+        for world in searched.closure.states
+    )
+    return Explored(searched, states)
+
+
+def alone(made: Model, state: Struct) -> Struct | None:
+    """The state by itself, its numbers as they are without an environment."""
+    return normal(made, World(state, stale=(0,) * len(made.counted))).state
+
+
+def seen_as(made: Model, state: Struct, at: int) -> Struct | None:
+    """The explored form of a state at its logical time; its texts are the explorer's own."""
+    key = key_text(*(getattr(state, name) for name in made.machine.key))
+    own = f"{made.machine.name}/{key}/{getattr(state, 'born')}/"  # noqa: B009
+    changes: dict[str, object] = {"born": EPOCH}
+    for each in made.fields[type(state).__name__]:
+        value = cast(object, getattr(state, each.name))
+        if each.name in made.machine.key:
+            changes[each.name] = getattr(made.starts[0], each.name)
+        elif is_instant(each.type) and isinstance(value, int):
+            changes[each.name] = value - at + EPOCH
+        elif isinstance(value, str) and value.startswith(own):
+            changes[each.name] = made.prefix + value.removeprefix(own)
+    return alone(made, explored_own(made, replace(state, **changes)))
+
+
+class Words:
+    """What the explorer sends and answers, in the types of the machine that runs."""
+
+    def __init__(self, made: Model, machine: AnyMachine) -> None:
+        self.model = made
+        self.codec = Codec(machine)
+        own: list[type[Struct]] = [
+            *machine.states,
+            machine.start_type,
+            *machine.messages,
+            *(outcome for command in machine.commands for outcome in command.outcomes),
+        ]
+        self._own = {kind.__name__: kind for kind in own}
+        self._explored = {
+            kind.__name__: kind for kind in (*made.machine.states, *made.outcomes)
+        }
+
+    def ours(self, message: Struct) -> Struct:
+        """A message of the explorer, not stamped yet."""
+        kind = self._own[type(message).__name__]
+        return replace(_as(kind, message), at=-1)
+
+    def theirs(self, state: Struct) -> Struct:
+        return _as(self._explored[type(state).__name__], state)
+
+    def start(self, random: Random) -> Struct:
+        start = self.ours(random.choice(self.model.starts))
+        keys = {
+            name: random.choice(("a", "b"))
+            for name in self.codec.machine.key
+            if isinstance(getattr(start, name), str)
+        }
+        return replace(start, **keys)
+
+    def message(self, random: Random) -> Struct | None:
+        if not self.model.messages:
+            return None
+        return self.ours(random.choice(self.model.messages))
+
+    # -- the far side of a run
+
+    def answer(
+        self,
+        codec: Codec,
+        type_: CommandType,
+        command: Struct,
+        random: Random,
+        now: int,
+    ) -> Struct:
+        del codec, command, now
+        return self.ours(random.choice(self.model.answers[type_.name]).message)
+
+    def gives_back(self, codec: Codec, type_: CommandType, answer: Struct) -> bool:
+        del codec
+        return (type_.name, self.outcome(answer)) in self.model.gives_back
+
+    def outcome(self, answer: Struct) -> str:
+        return self.model.outcomes[self._explored[type(answer).__name__]][1]
+
+    def plan(self, seed: int) -> Plan:
+        made = plan(seed, [Vocabulary(self.codec, self.start, self.message)])
+        # A finished instance is removed in a transaction that the explorer does not know.
+        return replace(made, rules=replace(made.rules, keep=None))
+
+
+def _as(kind: type[Struct], value: Struct) -> Struct:
+    return msgspec.json.decode(msgspec.json.encode(value), type=kind)
+
+
+class Follower:
+    """The explored worlds in which one instance may be."""
+
+    def __init__(self, words: Words, known: Explored) -> None:
+        self._words = words
+        self._known = known
+        self._worlds: frozenset[int] = frozenset({0})
+
+    def sees(self, event: Step | Decided, current: Struct | None) -> str | None:
+        """What is wrong with the event, None when it was explored."""
+        match event:
+            case Step():
+                return self._step(event)
+            case Decided():
+                return self._decided(event, current)
+
+    def _unseen(self) -> frozenset[int]:
+        return frozenset[int]().union(*map(self._known.unseen, self._worlds))
+
+    def _step(self, event: Step) -> str | None:
+        known, words = self._known, self._words
+        at = cast(int, getattr(event.message, "at"))  # noqa: B009
+        worlds, before = self._unseen(), None
+        if event.before is not None:
+            before = seen_as(known.model, words.theirs(event.before), at)
+        worlds = frozenset(world for world in worlds if known.states[world] == before)
+        if not worlds:
+            return (
+                f"the state {event.before}\n  is {before} at {at},"
+                f"\n  {self._said(self._worlds)}"
+            )
+        after = seen_as(known.model, words.theirs(event.after), at)
+        kind, subject = self._kind(event)
+        taken = [
+            edge
+            for world in worlds
+            for edge in known.edges(world)
+            if edge.label.kind in kind
+            and (subject is None or edge.label.subject == subject)
+            and known.states[edge.target] == after
+        ]
+        if not taken and after == before:
+            return None  # a step that only the milliseconds show
+        self._worlds = frozenset(edge.target for edge in taken)
+        known.taken.update(edge.number for edge in taken)
+        if not taken:
+            return (
+                f"the step from {before}\n  by {event.message}\n  to {after}"
+                f"\n  {self._said(worlds)}"
+            )
+        return None
+
+    def _kind(self, event: Step) -> tuple[frozenset[Kind], str | None]:
+        name = type(event.message).__name__
+        machine = self._words.codec.machine
+        if isinstance(event.message, Due):
+            return frozenset({Kind.DUE}), None
+        if event.before is None:
+            return frozenset({Kind.START}), None
+        if isinstance(event.message, machine.start_type):
+            return frozenset({Kind.MESSAGE}), "Start"
+        for command in machine.commands:
+            for outcome in command.outcomes:
+                if type(event.message) is outcome:
+                    said = self._words.outcome(event.message)
+                    return frozenset({Kind.TAKE}), f"{command.name}.{said}"
+        return frozenset({Kind.MESSAGE}), name
+
+    def _decided(self, event: Decided, current: Struct | None) -> str | None:
+        if event.answer is None or current is None:
+            return None
+        subject = f"{event.command}.{self._words.outcome(event.answer)}"
+        worlds = self._unseen()
+        taken = [
+            edge
+            for world in worlds
+            for edge in self._known.edges(world)
+            if edge.label.kind in DECIDES and edge.label.subject == subject
+        ]
+        number = getattr(current, "deed_number", None)
+        awaited = self._words.codec.machine.awaited(current) is not None
+        is_open = awaited and event.key.endswith(f"/{number}")
+        if not taken and is_open:
+            return f"the far side ends {subject} in {current}\n  {self._said(worlds)}"
+        self._known.taken.update(edge.number for edge in taken)
+        self._worlds = frozenset(edge.target for edge in taken)
+        if not is_open:
+            # A deed that nobody asks for any more is known only as long as it matters.
+            self._worlds |= worlds
+        return None
+
+    def _said(self, worlds: frozenset[int]) -> str:
+        """What the checker has instead, for a reader."""
+        known = self._known
+        lines = [
+            f"{known.states[world]} --{edge.label.text}--> {known.states[edge.target]}"
+            for world in sorted(worlds)[:4]
+            for edge in known.edges(world)
+            if edge.label.kind not in UNSEEN
+        ]
+        return "the checker explored here:\n    " + "\n    ".join(lines[:12])
+
+
+def outside(
+    events: Iterable[Step | Decided], words: Words, known: Explored
+) -> list[str]:
+    """Where a run leaves what was explored; each instance by itself."""
+    followers: dict[str, Follower] = {}
+    states: dict[str, Struct] = {}
+    said: list[str] = []
+    for event in events:
+        follower = followers.setdefault(event.id, Follower(words, known))
+        wrong = follower.sees(event, states.get(event.id))
+        if wrong is not None:
+            said.append(f"{event.id}: {wrong}")
+            break
+        if isinstance(event, Step):
+            states[event.id] = event.after
+    return said
+
+
+@lru_cache(maxsize=4)
+def pair(name: str) -> tuple[Words, Explored] | str:
+    """A machine to run, and what was explored of a copy of it."""
+    known = explored(name)
+    if isinstance(known, str):
+        return known
+    return Words(known.model, running(name)), known
+
+
+def running(name: str) -> AnyMachine:
+    """The machine in a module of its own: the explorer changes the one that it takes."""
+    found: Subject = next(
+        each for each in subjects(one_module(name)) if each.machine.name == name
+    )
+    return cast(AnyMachine, cast(Any, found.module).machine)
