@@ -214,11 +214,8 @@ def way(
     hidden = _hidden(state, shape_, number)
     reads |= {name for name, value in hidden.items() if value == f"state.{name}"}
     reads -= {"issued"}
-    common = (*machine.key, *machine.given)
     values_ = (
-        *(plan.Value(each.name, f"state.{each.name}") for each in common),
-        plan.Value("born", "state.born"),
-        *(plan.Value(name, value) for name, value in hidden.items()),
+        *_head(machine, "state", "state.born", hidden),
         *(
             plan.Value(name, f"state.{name}" if name in carried else name)
             for name in fields
@@ -300,12 +297,7 @@ def beginning(
         local=first,
         target=target,
         values=(
-            *(
-                plan.Value(each.name, f"msg.{each.name}")
-                for each in (*machine.key, *machine.given)
-            ),
-            plan.Value("born", born),
-            *(plan.Value(name, value) for name, value in hidden.items()),
+            *_head(machine, "msg", born, hidden),
             *(
                 plan.Value(
                     name,
@@ -317,6 +309,75 @@ def beginning(
             ),
         ),
         commands=made,
+    )
+
+
+def arrival(
+    machine: core.Machine, use: Use, place: Place, number: str, local: str
+) -> plan.Arrival:
+    """The way in of one clause, which takes it by itself: nothing else goes this way."""
+    shape_ = shape(use)
+    state = next(each for each in machine.states if each.name == shape_.target)
+    known = owables(machine)
+    values = {each.field: each.value for each in sets(use.body)}
+    made: list[plan.Made] = []
+    for at, each in enumerate(owed(use.body)):
+        deed = "state.deed_number" if each.repeated else _numbered(number, at)
+        arguments = [
+            _once(value, param.type, values, place, local)
+            for value, param in zip(
+                each.arguments, known[each.name].params, strict=True
+            )
+        ]
+        head = f"_key(state, {deed})", _numbered(number, at)
+        made.append(
+            plan.Made(
+                known[each.name].struct,
+                (*head, *_addressed(known[each.name], arguments)),
+            )
+        )
+    hidden = _hidden(state, shape_, number)
+    own = (
+        plan.Value(each.name, typed(values[each.name], each.type, place))
+        for each in state.fields
+    )
+    return plan.Arrival(
+        function="",
+        head="",
+        parameters=(),
+        doc="",
+        ticket=f"{number} = state.issued + 1" if made else None,
+        local=local,
+        target=state.name,
+        values=(*_head(machine, "state", "state.born", hidden), *own),
+        commands=tuple(made),
+    )
+
+
+def _once(
+    value: core.Expr,
+    slot: Type,
+    values: Mapping[str, core.Expr],
+    place: Place,
+    local: str,
+) -> str:
+    """An argument; what the new state holds already is read from there, not computed again."""
+    if not isinstance(value, core.Constant | core.Read | core.Bound | core.Member):
+        for name, held in values.items():
+            if held == value and slot in (held.type, Maybe(held.type)):
+                return f"{local}.{name}"
+    return typed(value, slot, place)
+
+
+def _head(
+    machine: core.Machine, holder: str, born: str, hidden: Mapping[str, str]
+) -> tuple[plan.Value, ...]:
+    """What every state begins with, by position; then the hidden fields that some have."""
+    common = [f"{holder}.{each.name}" for each in (*machine.key, *machine.given)]
+    head = (*common, born, hidden["issued"])
+    return (
+        *(plan.Value("", each) for each in head),
+        *(plan.Value(k, value) for k, value in hidden.items() if k != "issued"),
     )
 
 

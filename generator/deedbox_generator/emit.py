@@ -34,6 +34,7 @@ _STANDARD: Final[Mapping[str, str]] = {
     "Callable": "collections.abc",
     "Mapping": "collections.abc",
     "Annotated": "typing",
+    "Any": "typing",
     "Final": "typing",
     "Never": "typing",
     "NewType": "typing",

@@ -25,8 +25,10 @@ from .reducers import (
 )
 from .sql import table
 
+SEVERAL = 8
+"""More states than this are looked up in a table: a `match` would try them one by one."""
 MANY = 32
-"""More states than this are looked up in tables: a `match` would try them one by one."""
+"""The same for `wake` and `awaited`, which tell groups of states apart, not states."""
 
 
 def machine(
@@ -40,6 +42,7 @@ def machine(
     ways = {
         each: way(core_machine, each, those, place, names)
         for each, those in uses.items()
+        if len(those) > 1
     }
     begins = _begins(core_machine, own)
     plans = tuple(
@@ -60,7 +63,7 @@ def machine(
     ]
     if finals:
         reducers.append(ended(context, finals))
-    large = len(core_machine.states) > MANY
+    count = len(core_machine.states)
     return plan.Machine(
         name=core_machine.name,
         module=snake(core_machine.name),
@@ -95,7 +98,8 @@ def machine(
         transitions=_transitions(core_machine),
         table=table(core_machine),
         older=older(core_machine, available, place),
-        large=large,
+        tabled=count > SEVERAL,
+        large=count > MANY,
     )
 
 
@@ -171,12 +175,6 @@ def _context(
             if machine_.again or machine_.given
             else "return KEPT"
         ),
-        answers=tuple(
-            outcome_class(command.name, outcome.name)
-            for command in machine_.commands
-            for outcome in command.outcomes
-        ),
-        large=len(machine_.states) > MANY,
     )
 
 
@@ -242,7 +240,6 @@ def _message(message: core.Message) -> plan.Struct:
 def _command(command: core.Command) -> plan.Command:
     name = command_class(command.name)
     head = (plan.Field("idempotency_key", "str"), plan.Field("ticket", "int"))
-    doc = doc_of(command.doc)
     outcomes = tuple(
         plan.Struct(
             outcome_class(command.name, each.name),
@@ -254,12 +251,14 @@ def _command(command: core.Command) -> plan.Command:
     )
     return plan.Command(
         struct=plan.Struct(
-            name, name, doc, (*head, *_fields(command.params, outside=False))
+            name,
+            name,
+            doc_of(command.doc),
+            (*head, *_fields(command.params, outside=False)),
         ),
         method=command.name,
         outcomes=outcomes,
         union=f"{name}Outcome" if outcomes else "None",
-        doc=doc,
         unrepeatable=command.unrepeatable,
         deadline=command.deadline,
     )

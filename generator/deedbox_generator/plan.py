@@ -70,7 +70,6 @@ class Command:
     method: str
     outcomes: tuple[Struct, ...]
     union: str
-    doc: str | None
     unrepeatable: bool
     deadline: bool
 
@@ -87,12 +86,15 @@ class Told:
 class Case:
     """One `case` of a state's `match` on the message: its patterns, its lines (indented).
 
-    `reference` stands behind the patterns when all of the case is one clause.
+    `reference` stands behind the head when all of the case is one clause, or `above` it
+    where the line has no room.
     """
 
     patterns: tuple[str, ...]
     lines: tuple[str, ...]
     reference: str = ""
+    guard: str = ""
+    above: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +108,14 @@ class Reducer:
 
 @dataclass(frozen=True, slots=True)
 class Value:
+    """An argument; `name` is empty where it is given by position."""
+
     name: str
     value: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}={self.value}" if self.name else self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,10 @@ class Made:
 
     name: str
     arguments: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        return f"{self.name}({', '.join(self.arguments)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +147,17 @@ class Arrival:
     target: str
     values: tuple[Value, ...]
     commands: tuple[Made, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Its body: the state, and with it what is then owed."""
+        values = ", ".join(each.text for each in self.values)
+        commands = "".join(f"{each.text}, " for each in self.commands)
+        made = f"{self.local} = {self.target}({values})"
+        taken = f"return {self.local}, ({commands.removesuffix(', ')})"
+        if len(self.commands) == 1:
+            taken = f"return {self.local}, ({commands.strip()})"
+        return (*([self.ticket] if self.ticket else []), made, taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +224,7 @@ class Older:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """`large`: too many states for a `match`, so functions are found in tables."""
+    """`tabled`: too many states for `reduce` to try one by one; `large`: for `wake` too."""
 
     name: str
     module: str
@@ -228,6 +251,7 @@ class Machine:
     transitions: tuple[Transition, ...]
     table: Table
     older: tuple[Older, ...]
+    tabled: bool
     large: bool
 
     @property

@@ -20,9 +20,11 @@ def literal(text: str) -> str:
 def docstring(text: str) -> str:
     """A literal for a docstring: readable where the text is harmless, else escaped.
 
-    The text loses what `inspect.cleandoc` would take from it anyway.
+    The text loses what `inspect.cleandoc` would take from it anyway, when it has an
+    indentation of its own and again behind the quotes, and the blanks that end a line.
     """
-    clean = inspect.cleandoc(text)
+    lines = inspect.cleandoc(inspect.cleandoc(text)).split("\n")
+    clean = "\n".join(each.rstrip() for each in lines)
     readable = (
         _PLAIN_DOC.fullmatch(clean) is not None
         and all(char == "\n" or char.isprintable() for char in clean)

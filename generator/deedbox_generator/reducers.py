@@ -3,11 +3,15 @@
 The guards of one trigger become a sequence of `if … : return …`, in the order of
 the spec, and the last clause stands without one.  A `Due` looks for the earliest
 deadline that has come, ties in spec order; an answer is taken only with the ticket
-that the state holds; what a state ignores by name it says so.
+that the state holds, and any other falls through to `_late`.
+A way into a state that several clauses take is a function that they call; one
+that a single clause takes stands where it is taken.
 """
 
 from __future__ import annotations
 
+import builtins
+import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -15,16 +19,20 @@ from typing import assert_never
 
 from deedbox_dsl import core
 from deedbox_dsl.source import Span
-from deedbox_dsl.types import Maybe, Type
+from deedbox_dsl.spelling import snake
+from deedbox_dsl.types import INT, Maybe, RecordType, Type
 
 from . import plan
-from .arrivals import Owables, Shape, Use, Way, owed, shape
+from .arrivals import Owables, Shape, Use, Way, arrival, owed, shape
 from .expressions import Place, items_of, render, typed
 from .naming import Functions, outcome_class
 from .quoting import comment, literal
 
 WIDTH = 88
-"""How wide a line may be before its reference moves to the next."""
+"""How wide a line may be before its reference moves away from its end."""
+
+TAKEN = frozenset({"state", "msg", "soonest", "anew", "wake", "spread", "key_text"})
+"""What a reducer's function calls or holds by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +46,6 @@ class Context:
     ways: Mapping[Shape, Way]
     place: Place
     starts_again: str
-    answers: tuple[str, ...]
-    large: bool
 
 
 def reducer(context: Context, state: core.State) -> plan.Reducer:
@@ -49,20 +55,10 @@ def reducer(context: Context, state: core.State) -> plan.Reducer:
     for clause in context.machine.clauses:
         if clause.state == state.name:
             grouped.setdefault(_pattern(clause.trigger), []).append(clause)
-    cases = [
-        plan.Case(
-            (pattern,),
-            tuple(lines.case(pattern, clauses)),
-            reference(clauses[0].span) if len(clauses) == 1 else "",
-        )
-        for pattern, clauses in grouped.items()
-    ]
-    if "Due" not in grouped:
+    cases = [lines.case(pattern, clauses) for pattern, clauses in grouped.items()]
+    if "Due" not in grouped or len(state.deadlines) == 1:
         cases.append(plan.Case(("Due",), ("return NOT_DUE",)))
     cases.append(plan.Case(("Start",), (context.starts_again,)))
-    late = tuple(each for each in context.answers if each not in grouped)
-    if late:
-        cases.append(plan.Case(_late(context, late), ("return LATE",)))
     return plan.Reducer(
         context.functions.states[state.name], (state.name,), tuple(cases)
     )
@@ -77,8 +73,6 @@ def ended(context: Context, finals: tuple[str, ...]) -> plan.Reducer:
     if context.machine.messages:
         messages = tuple(each.name for each in context.machine.messages)
         cases.append(plan.Case(messages, ("return ENDED",)))
-    if context.answers:
-        cases.append(plan.Case(_late(context, context.answers), ("return LATE",)))
     return plan.Reducer("_ended", finals, tuple(cases))
 
 
@@ -161,25 +155,38 @@ class _Lines:
     state: core.State
     locals: dict[str, Type] = field(default_factory=dict[str, Type])
 
-    def case(self, pattern: str, clauses: Sequence[core.Clause]) -> list[str]:
-        if pattern == "Due":
-            return self._due(clauses)
-        if isinstance(clauses[0].trigger, core.OnOutcome):
-            late = ["if msg.ticket != state.ticket:", "    return LATE"]
-            return [*late, *self._sequence(clauses, clauses, 12)]
-        return self._sequence(clauses, clauses, 12)
+    def case(self, pattern: str, clauses: Sequence[core.Clause]) -> plan.Case:
+        soonest = pattern == "Due" and len(self.state.deadlines) > 1
+        body = self._due(clauses) if soonest else self._sequence(clauses, clauses, 12)
+        guard = "" if soonest else self._guard(clauses[0].trigger)
+        ref = reference(clauses[0].span) if len(clauses) == 1 else ""
+        fits = len(f"        case {pattern}(){guard}:{ref}") <= WIDTH
+        return plan.Case(
+            (pattern,),
+            tuple(body),
+            reference=ref if fits else "",
+            guard=guard,
+            above="" if fits else ref.strip(),
+        )
+
+    def _guard(self, trigger: core.Trigger) -> str:
+        """When the message may move this state at all."""
+        match trigger:
+            case core.OnMessage():
+                return ""
+            case core.OnOutcome():
+                return " if msg.ticket == state.ticket"
+            case core.AtDeadline():
+                due = f"state.{trigger.field}"
+                kind = self.context.fields[self.state.name][trigger.field]
+                armed = f"{due} is not None and " if isinstance(kind, Maybe) else ""
+                return f" if {armed}msg.at >= {due}"
+            case _:
+                assert_never(trigger)
 
     def _due(self, clauses: Sequence[core.Clause]) -> list[str]:
+        """Of several deadlines, the soonest."""
         waiting = self.state.deadlines
-        if len(waiting) == 1:
-            due = f"state.{waiting[0]}"
-            unarmed = (
-                f"{due} is None or "
-                if isinstance(self.context.fields[self.state.name][waiting[0]], Maybe)
-                else ""
-            )
-            early = [f"if {unarmed}msg.at < {due}:", "    return NOT_DUE"]
-            return [*early, *self._sequence(clauses, clauses, 12)]
         lines = [
             "soonest = wake(state)",
             "if soonest is None or msg.at < soonest:",
@@ -235,7 +242,8 @@ class _Lines:
         return free
 
     def _free(self, name: str) -> str:
-        return f"{name}_" if name in ("state", "msg", "soonest") else name
+        taken = name in TAKEN or keyword.iskeyword(name) or hasattr(builtins, name)
+        return f"{name}_" if taken else name
 
     def _body(self, clause: core.Clause, place: Place) -> list[str]:
         if clause.body is None:
@@ -252,14 +260,22 @@ class _Lines:
             case core.Stay() if _changes_nothing(clause.body):
                 return [*lines, "return state, ()"]
             case core.Stay() | core.Goto():
-                shape_ = shape(Use(clause.state, clause.body))
-                types = self.context.fields[shape_.target]
-                call = self.context.ways[shape_].call(
-                    clause.body, place, types, self.context.owables
-                )
-                return [*lines, f"return {call}"]
+                return [*lines, *self._goes(Use(clause.state, clause.body), place)]
             case _:
                 assert_never(clause.body.exit)
+
+    def _goes(self, use: Use, place: Place) -> Sequence[str]:
+        context, shape_ = self.context, shape(use)
+        way = context.ways.get(shape_)
+        if way is not None:
+            types = context.fields[shape_.target]
+            return [f"return {way.call(use.body, place, types, context.owables)}"]
+        kind = RecordType(shape_.target, context.machine.name, ())
+        local = self._local(snake(shape_.target), kind)
+        number = self._local("n", INT)
+        while number in place.locals.values():
+            number += "_"
+        return arrival(context.machine, use, place, number, local).lines
 
 
 def _guarded(
@@ -273,10 +289,10 @@ def _guarded(
     if guard is None:
         return [_referred(body[0], ref, depth), *body[1:]]
     head = f"if {render(guard, place)}:"
+    lines = [f"    {line}" for line in body]
     if depth + len(head) + len(ref) <= WIDTH:
-        return [head + ref, *(f"    {line}" for line in body)]
-    lines = [_referred(body[0], ref, depth + 4), *body[1:]]
-    return [head, *(f"    {line}" for line in lines)]
+        return [head + ref, *lines]
+    return [*filter(None, [ref.strip()]), head, *lines]
 
 
 def _referred(line: str, ref: str, depth: int) -> str:
@@ -298,10 +314,6 @@ def _changes_nothing(body: core.Body) -> bool:
             for each in body.exit.fields
         )
     )
-
-
-def _late(context: Context, late: tuple[str, ...]) -> tuple[str, ...]:
-    return ("_",) if context.large else late
 
 
 def _pattern(trigger: core.Trigger) -> str:

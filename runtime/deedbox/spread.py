@@ -9,9 +9,13 @@ The result is never later than the ladder says, and a full spread is never zero.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Literal
+from struct import Struct
+from typing import Final, Literal
 
 from .machine import Duration
+
+FIRST: Final = Struct(">Q")
+"""The first eight bytes, big-endian."""
 
 
 def spread(delay: int, jitter: int | Literal["full"], seed: str) -> Duration:
@@ -23,5 +27,5 @@ def spread(delay: int, jitter: int | Literal["full"], seed: str) -> Duration:
     width = delay if jitter == "full" else delay * jitter // 100 + 1
     if width <= 1:
         return Duration(delay)
-    chosen = int.from_bytes(sha256(seed.encode()).digest()[:8], "big")
+    chosen: int = FIRST.unpack_from(sha256(seed.encode()).digest())[0]
     return Duration(delay - chosen % width)

@@ -122,4 +122,4 @@ def test_a_reducer_that_forgets_a_message_names_it(
     complaints: dict[str, list[str]],
 ) -> None:
     (complaint,) = complaints["lease/lease.py"]
-    assert '"assert_never" has incompatible type "Acquire"' in complaint
+    assert '"_late" has incompatible type "Acquire |' in complaint

@@ -161,7 +161,7 @@ class Handlers(Protocol):
 
 def start(msg: Start) -> Taken:
     """`Free`, and nothing new is asked for."""
-    first = Free(resource=msg.resource, born=msg.at, issued=0)
+    first = Free(msg.resource, msg.at, 0)
     return first, ()
 
 
@@ -183,9 +183,16 @@ def reduce(state: State, msg: Msg) -> Step:
 def _free(state: Free, msg: Msg) -> Step:
     match msg:
         case Acquire():  # lease.deed:31
-            return _to_held_and_announce(
-                state, holder=msg.holder, expires=Instant(msg.at + msg.ttl), renewals=0
+            n = state.issued + 1
+            held = Held(
+                state.resource,
+                state.born,
+                n,
+                holder=msg.holder,
+                expires=Instant(msg.at + msg.ttl),
+                renewals=0,
             )
+            return held, (Announce(_key(state, n), n, state.resource, msg.holder),)
         case Retire():  # lease.deed:35
             return _to_retired(state, reason=msg.reason)
         case Renew():  # lease.deed:36
@@ -196,21 +203,23 @@ def _free(state: Free, msg: Msg) -> Step:
             return NOT_DUE
         case Start():
             return KEPT
-        case EvictEvicted() | EvictStuck():
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _held(state: Held, msg: Msg) -> Step:
     match msg:
         case Renew():
             if msg.holder == state.holder and state.renewals < 100:  # lease.deed:40
-                return _still_held(
-                    state,
+                held = Held(
+                    state.resource,
+                    state.born,
+                    state.issued,
+                    holder=state.holder,
                     expires=max(state.expires, Instant(msg.at + msg.ttl)),
                     renewals=state.renewals + 1,
                 )
+                return held, ()
             return Refused(  # lease.deed:43
                 "rejected", "not the holder, or renewed too often"
             )
@@ -222,27 +231,31 @@ def _held(state: Held, msg: Msg) -> Step:
             return Refused("rejected", "not the holder")  # lease.deed:49
         case Retire():  # lease.deed:50
             return Refused("rejected", "release it first")
-        case Due():  # lease.deed:52
-            if msg.at < state.expires:
-                return NOT_DUE
-            return _to_draining(state, deadline=Instant(msg.at + 30_000))
+        case Due() if msg.at >= state.expires:  # lease.deed:52
+            n = state.issued + 1
+            draining = Draining(
+                state.resource,
+                state.born,
+                n,
+                ticket=n,
+                deed_number=n,
+                holder=state.holder,
+                deadline=Instant(msg.at + 30_000),
+            )
+            return draining, (Evict(_key(state, n), n, state.resource, state.holder),)
+        case Due():
+            return NOT_DUE
         case Start():
             return KEPT
-        case EvictEvicted() | EvictStuck():
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _draining(state: Draining, msg: Msg) -> Step:
     match msg:
-        case EvictEvicted():  # lease.deed:59
-            if msg.ticket != state.ticket:
-                return LATE
+        case EvictEvicted() if msg.ticket == state.ticket:  # lease.deed:59
             return _to_free_and_announce(state)
-        case EvictStuck():  # lease.deed:60
-            if msg.ticket != state.ticket:
-                return LATE
+        case EvictStuck() if msg.ticket == state.ticket:  # lease.deed:60
             return _to_retired(state, reason=msg.error)
         case Release():
             if msg.holder == state.holder:  # lease.deed:61
@@ -254,16 +267,16 @@ def _draining(state: Draining, msg: Msg) -> Step:
             return Refused("ignored", "Draining ignores Renew")
         case Retire():  # lease.deed:64
             return _to_retired(state, reason=msg.reason)
-        case Due():  # lease.deed:65
-            if msg.at < state.deadline:
-                return NOT_DUE
+        case Due() if msg.at >= state.deadline:  # lease.deed:65
             return _to_retired(
                 state, reason="holder " + state.holder + " did not leave"
             )
+        case Due():
+            return NOT_DUE
         case Start():
             return KEPT
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _ended(state: Retired, msg: Msg) -> Step:
@@ -274,69 +287,26 @@ def _ended(state: Retired, msg: Msg) -> Step:
             return NOT_DUE
         case Acquire() | Renew() | Release() | Retire():
             return ENDED
-        case EvictEvicted() | EvictStuck():
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
-def _to_held_and_announce(
-    state: State, *, holder: HolderId, expires: Instant, renewals: int
-) -> Taken:
-    """`Held`, and a new deed of `announce`."""
-    n = state.issued + 1
-    after = Held(
-        resource=state.resource,
-        born=state.born,
-        issued=n,
-        holder=holder,
-        expires=expires,
-        renewals=renewals,
-    )
-    return after, (Announce(_key(state, n), n, state.resource, holder),)
+def _late(_: Outcome) -> Refused:
+    """Any other answer: it is to an issue that is no longer awaited."""
+    return LATE
 
 
 def _to_retired(state: State, *, reason: str) -> Taken:
     """`Retired`, and nothing new is asked for."""
-    after = Retired(
-        resource=state.resource, born=state.born, issued=state.issued, reason=reason
-    )
-    return after, ()
-
-
-def _still_held(state: Held, *, expires: Instant, renewals: int) -> Taken:
-    """`Held`, and nothing new is asked for."""
-    after = Held(
-        resource=state.resource,
-        born=state.born,
-        issued=state.issued,
-        holder=state.holder,
-        expires=expires,
-        renewals=renewals,
-    )
+    after = Retired(state.resource, state.born, state.issued, reason=reason)
     return after, ()
 
 
 def _to_free_and_announce(state: State) -> Taken:
     """`Free`, and a new deed of `announce`."""
     n = state.issued + 1
-    after = Free(resource=state.resource, born=state.born, issued=n)
+    after = Free(state.resource, state.born, n)
     return after, (Announce(_key(state, n), n, state.resource, None),)
-
-
-def _to_draining(state: Held, *, deadline: Instant) -> Taken:
-    """`Draining`, and a new deed of `evict`."""
-    n = state.issued + 1
-    after = Draining(
-        resource=state.resource,
-        born=state.born,
-        issued=n,
-        ticket=n,
-        deed_number=n,
-        holder=state.holder,
-        deadline=deadline,
-    )
-    return after, (Evict(_key(state, n), n, state.resource, state.holder),)
 
 
 def _key(state: State, number: int) -> str:

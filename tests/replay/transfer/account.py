@@ -177,7 +177,7 @@ class Handlers(Protocol):
 
 def start(msg: Start) -> Taken:
     """`Open`, and nothing new is asked for."""
-    first = Open(account=msg.account, born=msg.at, issued=0, balance=0, held=0)
+    first = Open(msg.account, msg.at, 0, balance=0, held=0)
     return first, ()
 
 
@@ -204,12 +204,18 @@ def _open(state: Open, msg: Msg) -> Step:
             )
         case Withdraw():
             if state.balance >= msg.credits:  # transfer.deed:48
-                return _to_open_and_tell_transfer_withdrawn(
-                    state,
+                n = state.issued + 1
+                open_ = Open(
+                    state.account,
+                    state.born,
+                    n,
                     balance=state.balance - msg.credits,
                     held=state.held + msg.credits,
-                    order=msg.order,
-                    number=msg.number,
+                )
+                return open_, (
+                    TellTransferWithdrawn(
+                        _key(state, n), n, key_text(msg.order, msg.number)
+                    ),
                 )
             return _to_open_and_tell_transfer_declined(  # transfer.deed:52
                 state,
@@ -219,11 +225,18 @@ def _open(state: Open, msg: Msg) -> Step:
             )
         case Deposit():
             if state.balance + state.held + msg.credits <= 16:  # transfer.deed:59
-                return _to_open_and_tell_transfer_deposited(
-                    state,
+                n = state.issued + 1
+                open_ = Open(
+                    state.account,
+                    state.born,
+                    n,
                     balance=state.balance + msg.credits,
-                    order=msg.order,
-                    number=msg.number,
+                    held=state.held,
+                )
+                return open_, (
+                    TellTransferDeposited(
+                        _key(state, n), n, key_text(msg.order, msg.number)
+                    ),
                 )
             return _to_open_and_tell_transfer_declined(  # transfer.deed:63
                 state,
@@ -239,17 +252,24 @@ def _open(state: Open, msg: Msg) -> Step:
             return Refused("rejected", "so much is not held")  # transfer.deed:69
         case GiveBack():
             if state.held >= msg.credits:  # transfer.deed:71
-                return _to_open_and_tell_transfer_given_back(
-                    state,
+                n = state.issued + 1
+                open_ = Open(
+                    state.account,
+                    state.born,
+                    n,
                     balance=state.balance + msg.credits,
                     held=state.held - msg.credits,
-                    order=msg.order,
-                    number=msg.number,
+                )
+                return open_, (
+                    TellTransferGivenBack(
+                        _key(state, n), n, key_text(msg.order, msg.number)
+                    ),
                 )
             return Refused("rejected", "so much is not held")  # transfer.deed:75
         case Close():
             if state.balance == 0 and state.held == 0:  # transfer.deed:77
-                return _to_closed(state)
+                closed = Closed(state.account, state.born, state.issued)
+                return closed, ()
             return Refused("rejected", "it is not empty")  # transfer.deed:78
         case Reopen():  # transfer.deed:79
             return Refused("rejected", "it is open")
@@ -297,25 +317,8 @@ def _closed(state: Closed, msg: Msg) -> Step:
 
 def _to_open(state: State, *, balance: int, held: int) -> Taken:
     """`Open`, and nothing new is asked for."""
-    after = Open(
-        account=state.account,
-        born=state.born,
-        issued=state.issued,
-        balance=balance,
-        held=held,
-    )
+    after = Open(state.account, state.born, state.issued, balance=balance, held=held)
     return after, ()
-
-
-def _to_open_and_tell_transfer_withdrawn(
-    state: State, *, balance: int, held: int, order: OrderId, number: int
-) -> Taken:
-    """`Open`, and `Withdrawn` for `Transfer`."""
-    n = state.issued + 1
-    after = Open(
-        account=state.account, born=state.born, issued=n, balance=balance, held=held
-    )
-    return after, (TellTransferWithdrawn(_key(state, n), n, key_text(order, number)),)
 
 
 def _to_open_and_tell_transfer_declined(
@@ -323,48 +326,10 @@ def _to_open_and_tell_transfer_declined(
 ) -> Taken:
     """`Open`, and `Declined` for `Transfer`."""
     n = state.issued + 1
-    after = Open(
-        account=state.account,
-        born=state.born,
-        issued=n,
-        balance=state.balance,
-        held=state.held,
-    )
+    after = Open(state.account, state.born, n, balance=state.balance, held=state.held)
     return after, (
         TellTransferDeclined(_key(state, n), n, key_text(order, number), reason),
     )
-
-
-def _to_open_and_tell_transfer_deposited(
-    state: Open, *, balance: int, order: OrderId, number: int
-) -> Taken:
-    """`Open`, and `Deposited` for `Transfer`."""
-    n = state.issued + 1
-    after = Open(
-        account=state.account,
-        born=state.born,
-        issued=n,
-        balance=balance,
-        held=state.held,
-    )
-    return after, (TellTransferDeposited(_key(state, n), n, key_text(order, number)),)
-
-
-def _to_open_and_tell_transfer_given_back(
-    state: State, *, balance: int, held: int, order: OrderId, number: int
-) -> Taken:
-    """`Open`, and `GivenBack` for `Transfer`."""
-    n = state.issued + 1
-    after = Open(
-        account=state.account, born=state.born, issued=n, balance=balance, held=held
-    )
-    return after, (TellTransferGivenBack(_key(state, n), n, key_text(order, number)),)
-
-
-def _to_closed(state: State) -> Taken:
-    """`Closed`, and nothing new is asked for."""
-    after = Closed(account=state.account, born=state.born, issued=state.issued)
-    return after, ()
 
 
 def _to_closed_and_tell_transfer_declined(
@@ -372,7 +337,7 @@ def _to_closed_and_tell_transfer_declined(
 ) -> Taken:
     """`Closed`, and `Declined` for `Transfer`."""
     n = state.issued + 1
-    after = Closed(account=state.account, born=state.born, issued=n)
+    after = Closed(state.account, state.born, n)
     return after, (
         TellTransferDeclined(_key(state, n), n, key_text(order, number), reason),
     )

@@ -125,14 +125,14 @@ class Handlers(Protocol):
 def start(msg: Start) -> Taken:
     """`Planned`, and nothing new is asked for."""
     first = Planned(
-        order=msg.order,
-        source=msg.source,
-        target=msg.target,
-        credits=msg.credits,
-        every=msg.every,
-        times=msg.times,
-        born=msg.at,
-        issued=0,
+        msg.order,
+        msg.source,
+        msg.target,
+        msg.credits,
+        msg.every,
+        msg.times,
+        msg.at,
+        0,
         next=Instant(msg.at + msg.every),
         number=1,
     )
@@ -152,19 +152,68 @@ def reduce(state: State, msg: Msg) -> Step:
 
 def _planned(state: Planned, msg: Msg) -> Step:
     match msg:
-        case Due():
-            if msg.at < state.next:
-                return NOT_DUE
+        case Due() if msg.at >= state.next:
             if state.number >= state.times:  # transfer.deed:199
-                return _to_complete_and_begin_transfer(state, number=state.number)
-            return _to_planned_and_begin_transfer(  # transfer.deed:203
-                state,
+                n = state.issued + 1
+                complete = Complete(
+                    state.order,
+                    state.source,
+                    state.target,
+                    state.credits,
+                    state.every,
+                    state.times,
+                    state.born,
+                    n,
+                )
+                return complete, (
+                    BeginTransfer(
+                        _key(state, n),
+                        n,
+                        state.order,
+                        state.number,
+                        state.source,
+                        state.target,
+                        state.credits,
+                    ),
+                )
+            n = state.issued + 1  # transfer.deed:203
+            planned = Planned(
+                state.order,
+                state.source,
+                state.target,
+                state.credits,
+                state.every,
+                state.times,
+                state.born,
+                n,
                 next=max(Instant(state.next + state.every), msg.at),
                 number=state.number + 1,
-                number_=state.number,
+            )
+            return planned, (
+                BeginTransfer(
+                    _key(state, n),
+                    n,
+                    state.order,
+                    state.number,
+                    state.source,
+                    state.target,
+                    state.credits,
+                ),
             )
         case Stop():  # transfer.deed:207
-            return _to_stopped(state)
+            stopped = Stopped(
+                state.order,
+                state.source,
+                state.target,
+                state.credits,
+                state.every,
+                state.times,
+                state.born,
+                state.issued,
+            )
+            return stopped, ()
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
         case _:
@@ -197,77 +246,6 @@ def _start_again(state: State, msg: Start) -> Step:
         "rejected",
         "already started with other source or target or credits or every or times",
     )
-
-
-def _to_complete_and_begin_transfer(state: State, *, number: int) -> Taken:
-    """`Complete`, and a new `Transfer`."""
-    n = state.issued + 1
-    after = Complete(
-        order=state.order,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        every=state.every,
-        times=state.times,
-        born=state.born,
-        issued=n,
-    )
-    return after, (
-        BeginTransfer(
-            _key(state, n),
-            n,
-            state.order,
-            number,
-            state.source,
-            state.target,
-            state.credits,
-        ),
-    )
-
-
-def _to_planned_and_begin_transfer(
-    state: State, *, next: Instant, number: int, number_: int
-) -> Taken:
-    """`Planned`, and a new `Transfer`."""
-    n = state.issued + 1
-    after = Planned(
-        order=state.order,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        every=state.every,
-        times=state.times,
-        born=state.born,
-        issued=n,
-        next=next,
-        number=number,
-    )
-    return after, (
-        BeginTransfer(
-            _key(state, n),
-            n,
-            state.order,
-            number_,
-            state.source,
-            state.target,
-            state.credits,
-        ),
-    )
-
-
-def _to_stopped(state: State) -> Taken:
-    """`Stopped`, and nothing new is asked for."""
-    after = Stopped(
-        order=state.order,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        every=state.every,
-        times=state.times,
-        born=state.born,
-        issued=state.issued,
-    )
-    return after, ()
 
 
 def _key(state: State, number: int) -> str:

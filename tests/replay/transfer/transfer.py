@@ -224,13 +224,13 @@ def start(msg: Start) -> Taken:
     """`Taking`, and `Withdraw` for `Account`."""
     n = 1
     first = Taking(
-        order=msg.order,
-        number=msg.number,
-        source=msg.source,
-        target=msg.target,
-        credits=msg.credits,
-        born=msg.at,
-        issued=n,
+        msg.order,
+        msg.number,
+        msg.source,
+        msg.target,
+        msg.credits,
+        msg.at,
+        n,
         overdue=Instant(msg.at + 3_600_000),
     )
     return first, (
@@ -263,8 +263,26 @@ def reduce(state: State, msg: Msg) -> Step:
 def _taking(state: Taking, msg: Msg) -> Step:
     match msg:
         case Withdrawn():  # transfer.deed:141
-            return _to_giving_and_tell_account_deposit(
-                state, overdue=Instant(msg.at + 3_600_000)
+            n = state.issued + 1
+            giving = Giving(
+                state.order,
+                state.number,
+                state.source,
+                state.target,
+                state.credits,
+                state.born,
+                n,
+                overdue=Instant(msg.at + 3_600_000),
+            )
+            return giving, (
+                TellAccountDeposit(
+                    _key(state, n),
+                    n,
+                    state.target,
+                    state.order,
+                    state.number,
+                    state.credits,
+                ),
             )
         case Declined():  # transfer.deed:145
             return _to_not_moved(state, reason=msg.reason)
@@ -272,10 +290,22 @@ def _taking(state: Taking, msg: Msg) -> Step:
             return Refused("ignored", "Taking ignores Deposited")
         case GivenBack():  # transfer.deed:146
             return Refused("ignored", "Taking ignores GivenBack")
-        case Due():  # transfer.deed:167
-            if state.overdue is None or msg.at < state.overdue:
-                return NOT_DUE
-            return _to_taking_and_ask_person(state, overdue=None)
+        # transfer.deed:167
+        case Due() if state.overdue is not None and msg.at >= state.overdue:
+            n = state.issued + 1
+            taking = Taking(
+                state.order,
+                state.number,
+                state.source,
+                state.target,
+                state.credits,
+                state.born,
+                n,
+                overdue=None,
+            )
+            return taking, (AskPerson(_key(state, n), n, state.order, state.number),)
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
         case _:
@@ -285,19 +315,62 @@ def _taking(state: Taking, msg: Msg) -> Step:
 def _giving(state: Giving, msg: Msg) -> Step:
     match msg:
         case Deposited():  # transfer.deed:150
-            return _to_moved_and_tell_account_settle(state)
+            n = state.issued + 1
+            moved = Moved(
+                state.order,
+                state.number,
+                state.source,
+                state.target,
+                state.credits,
+                state.born,
+                n,
+            )
+            return moved, (
+                TellAccountSettle(_key(state, n), n, state.source, state.credits),
+            )
         case Declined():  # transfer.deed:154
-            return _to_returning_and_tell_account_give_back(
-                state, reason=msg.reason, overdue=Instant(msg.at + 3_600_000)
+            n = state.issued + 1
+            returning = Returning(
+                state.order,
+                state.number,
+                state.source,
+                state.target,
+                state.credits,
+                state.born,
+                n,
+                reason=msg.reason,
+                overdue=Instant(msg.at + 3_600_000),
+            )
+            return returning, (
+                TellAccountGiveBack(
+                    _key(state, n),
+                    n,
+                    state.source,
+                    state.order,
+                    state.number,
+                    state.credits,
+                ),
             )
         case Withdrawn():  # transfer.deed:158
             return Refused("ignored", "Giving ignores Withdrawn")
         case GivenBack():  # transfer.deed:158
             return Refused("ignored", "Giving ignores GivenBack")
-        case Due():  # transfer.deed:167
-            if state.overdue is None or msg.at < state.overdue:
-                return NOT_DUE
-            return _to_giving_and_ask_person(state, overdue=None)
+        # transfer.deed:167
+        case Due() if state.overdue is not None and msg.at >= state.overdue:
+            n = state.issued + 1
+            giving = Giving(
+                state.order,
+                state.number,
+                state.source,
+                state.target,
+                state.credits,
+                state.born,
+                n,
+                overdue=None,
+            )
+            return giving, (AskPerson(_key(state, n), n, state.order, state.number),)
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
         case _:
@@ -314,10 +387,23 @@ def _returning(state: Returning, msg: Msg) -> Step:
             return Refused("ignored", "Returning ignores Deposited")
         case Declined():  # transfer.deed:163
             return Refused("ignored", "Returning ignores Declined")
-        case Due():  # transfer.deed:167
-            if state.overdue is None or msg.at < state.overdue:
-                return NOT_DUE
-            return _to_returning_and_ask_person(state, overdue=None)
+        # transfer.deed:167
+        case Due() if state.overdue is not None and msg.at >= state.overdue:
+            n = state.issued + 1
+            returning = Returning(
+                state.order,
+                state.number,
+                state.source,
+                state.target,
+                state.credits,
+                state.born,
+                n,
+                reason=state.reason,
+                overdue=None,
+            )
+            return returning, (AskPerson(_key(state, n), n, state.order, state.number),)
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
         case _:
@@ -347,128 +433,19 @@ def _start_again(state: State, msg: Start) -> Step:
     return Refused("rejected", "already started with other source or target or credits")
 
 
-def _to_giving_and_tell_account_deposit(
-    state: State, *, overdue: Instant | None
-) -> Taken:
-    """`Giving`, and `Deposit` for `Account`."""
-    n = state.issued + 1
-    after = Giving(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=n,
-        overdue=overdue,
-    )
-    return after, (
-        TellAccountDeposit(
-            _key(state, n), n, state.target, state.order, state.number, state.credits
-        ),
-    )
-
-
 def _to_not_moved(state: State, *, reason: str) -> Taken:
     """`NotMoved`, and nothing new is asked for."""
     after = NotMoved(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=state.issued,
+        state.order,
+        state.number,
+        state.source,
+        state.target,
+        state.credits,
+        state.born,
+        state.issued,
         reason=reason,
     )
     return after, ()
-
-
-def _to_moved_and_tell_account_settle(state: State) -> Taken:
-    """`Moved`, and `Settle` for `Account`."""
-    n = state.issued + 1
-    after = Moved(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=n,
-    )
-    return after, (TellAccountSettle(_key(state, n), n, state.source, state.credits),)
-
-
-def _to_returning_and_tell_account_give_back(
-    state: State, *, reason: str, overdue: Instant | None
-) -> Taken:
-    """`Returning`, and `GiveBack` for `Account`."""
-    n = state.issued + 1
-    after = Returning(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=n,
-        reason=reason,
-        overdue=overdue,
-    )
-    return after, (
-        TellAccountGiveBack(
-            _key(state, n), n, state.source, state.order, state.number, state.credits
-        ),
-    )
-
-
-def _to_taking_and_ask_person(state: State, *, overdue: Instant | None) -> Taken:
-    """`Taking`, and a new deed of `ask_person`."""
-    n = state.issued + 1
-    after = Taking(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=n,
-        overdue=overdue,
-    )
-    return after, (AskPerson(_key(state, n), n, state.order, state.number),)
-
-
-def _to_giving_and_ask_person(state: State, *, overdue: Instant | None) -> Taken:
-    """`Giving`, and a new deed of `ask_person`."""
-    n = state.issued + 1
-    after = Giving(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=n,
-        overdue=overdue,
-    )
-    return after, (AskPerson(_key(state, n), n, state.order, state.number),)
-
-
-def _to_returning_and_ask_person(state: Returning, *, overdue: Instant | None) -> Taken:
-    """`Returning`, and a new deed of `ask_person`."""
-    n = state.issued + 1
-    after = Returning(
-        order=state.order,
-        number=state.number,
-        source=state.source,
-        target=state.target,
-        credits=state.credits,
-        born=state.born,
-        issued=n,
-        reason=state.reason,
-        overdue=overdue,
-    )
-    return after, (AskPerson(_key(state, n), n, state.order, state.number),)
 
 
 def _key(state: State, number: int) -> str:
