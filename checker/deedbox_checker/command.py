@@ -12,6 +12,7 @@ from typing import Final, Protocol
 import msgspec
 
 from .environment import FAULTS
+from .export import command as export
 from .report import as_json, as_text
 from .verify import LIMIT, Report, verify, with_costs
 
@@ -57,6 +58,7 @@ def register(commands: Commands) -> None:
         help="say of each fault how many states there are only because of it",
     )
     parser.set_defaults(run=run)
+    export.register(commands)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -283,7 +283,7 @@ class Environment:
                 counts = self._counted(world.counts, pair)
                 text = f"a forgotten {name} arrives late and ends {answer.outcome}"
                 label = Label(Kind.ARRIVAL, "far side", text, ".".join(pair))
-                for left in {many - 1, 1} if many == 2 else {0}:
+                for left in (1, 2) if many == 2 else (0,):
                     stale = (*world.stale[:n], left, *world.stale[n + 1 :])
                     yield replace(world, counts=counts, stale=stale), label
 

@@ -1,0 +1,122 @@
+"""`deedbox export`: the explored tables of a machine, for Spin or for rumur."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Protocol
+
+from ..abstraction import World
+from ..environment import FAULTS, environment
+from ..model import Model
+from ..reaction import reactions
+from ..subjects import Subject
+from ..tables import Unbounded
+from ..trace import picture
+from ..verify import LIMIT, Searched, prepared, search
+from .murphi import murphi
+from .promela import promela
+
+FORMATS = {"promela": promela, "murphi": murphi}
+
+
+class Commands(Protocol):
+    """What argparse calls subparsers."""
+
+    def add_parser(self, name: str, /, *, help: str) -> argparse.ArgumentParser: ...
+
+
+class Unexplored(Exception):
+    """The machine has no tables, and this says why."""
+
+
+def register(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "export", help="write what is explored of a machine for Spin or for rumur"
+    )
+    parser.add_argument("spec", type=Path, metavar="SPEC")
+    parser.add_argument("--machine", metavar="NAME", help="where there are several")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="instead of printing")
+    parser.add_argument("--instances", type=int, default=1, metavar="N")
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=tuple(FAULTS),
+        help="leave a fault out",
+    )
+    which = parser.add_mutually_exclusive_group(required=True)
+    for name, checker in (("promela", "Spin"), ("murphi", "rumur")):
+        which.add_argument(
+            f"--{name}", dest="format", action="store_const", const=name, help=checker
+        )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0: written; 1: the machine has no finite table; 2: usage."""
+    from deedbox_generator.cli.project import Unreadable
+
+    from ..chosen import chosen
+
+    path: Path = arguments.spec
+    machine: str | None = arguments.machine
+    out: Path | None = arguments.out
+    instances: int = arguments.instances
+    without: list[str] = arguments.without
+    try:
+        found = chosen([path], machine)
+    except Unreadable as problem:
+        print(f"deedbox: {problem}", file=sys.stderr)
+        return 2
+    if len(found) != 1 or instances < 1:
+        names = ", ".join(subject.machine.name for subject in found)
+        said = f"one of {names}: --machine NAME" if found else "a machine of this spec"
+        asked = said if len(found) != 1 else "at least one instance"
+        print(f"deedbox: an export is of {asked}", file=sys.stderr)
+        return 2
+    try:
+        text = exported(found[0], arguments.format, instances, without)
+    except Unexplored as problem:
+        print(f"deedbox: {found[0].machine.name}: {problem}", file=sys.stderr)
+        return 1
+    if out is None:
+        print(text, end="")
+    else:
+        out.write_text(text, encoding="utf-8")
+    return 0
+
+
+def exported(
+    subject: Subject, format: str, instances: int = 1, without: list[str] | None = None
+) -> str:
+    """The tables of a machine as a text of that format."""
+    searched = explored(subject, without or [])
+    states = searched.closure.states
+    legend = [described(searched.model, world) for world in states]
+    title = f"{subject.machine.name}, explored by deedbox"
+    return FORMATS[format](searched.tables, instances, title, legend)
+
+
+def explored(subject: Subject, without: list[str] | tuple[str, ...] = ()) -> Searched:
+    """One instance under the faults of its spec, closed and explored."""
+    made = prepared(subject.machine, subject.module)
+    if isinstance(made, str):
+        raise Unexplored(made)
+    left_out = {*without, *subject.machine.bounds.excepted_faults}
+    faults = frozenset(FAULTS[name] for name in FAULTS if name not in left_out)
+    try:
+        return search(environment(made, reactions(made), faults), LIMIT, lambda _: None)
+    except Unbounded:
+        raise Unexplored(f"more than {LIMIT:,} states") from None
+
+
+def described(model: Model, world: World) -> str:
+    """A local state in one line of a comment."""
+    if world.state is None:
+        return "not started"
+    names = {deed.number: deed.number for deed in world.deeds}
+    parts = picture(model, world, names)
+    said = ", ".join(f"{name}: {value}" for name, value in parts.items())
+    return " ".join(said.replace("*/", "* /").split())
