@@ -74,6 +74,7 @@ class _Work:
     """What is known so far; every question is answered once and remembered."""
 
     modules: Mapping[str, syntax.Module]
+    lost: Mapping[str, frozenset[str]]
     paths: dict[str, str] = field(default_factory=dict[str, str])
     declared: dict[str, dict[str, syntax.Declaration]] = field(
         default_factory=dict[str, dict[str, syntax.Declaration]]
@@ -92,9 +93,15 @@ class _Work:
     problems: list[Problem] = field(default_factory=list[Problem])
 
 
-def resolve(modules: Mapping[str, syntax.Module]) -> Resolution:
-    """The scope of every module, by path."""
-    work = _Work(modules)
+def resolve(
+    modules: Mapping[str, syntax.Module], lost: Mapping[str, frozenset[str]]
+) -> Resolution:
+    """The scope of every module, by path.
+
+    `lost`: for each damaged module the names that it may declare where it could not
+    be read; they mean nothing, and nothing is said of them.
+    """
+    work = _Work(modules, lost)
     for path in sorted(modules):
         _declare_module(work, path)
     for path in sorted(modules):
@@ -148,11 +155,14 @@ def _declare_names(work: _Work, path: str) -> None:
 
 
 def _import_names(work: _Work, path: str) -> None:
+    unnamed = any(
+        work.lost[other] and not work.modules[other].name for other in work.lost
+    )
     origin: dict[str, str] = {}
     places: dict[str, Span] = {}
     for use in work.modules[path].uses:
         source = work.paths.get(use.module.text)
-        if source is None:
+        if source is None and not unnamed:
             text = f"there is no module `{use.module.text}`"
             others = [name for name, at in work.paths.items() if at != path]
             work.problems.append(unknown("DEED204", use.module, text, others))
@@ -168,7 +178,7 @@ def _import_names(work: _Work, path: str) -> None:
                 continue
             known = work.declared[source]
             origin[name.text] = source if name.text in known else ""
-            if name.text not in known:
+            if name.text not in known and name.text not in work.lost.get(source, ()):
                 text = f"the module `{use.module.text}` does not declare `{name.text}`"
                 work.problems.append(unknown("DEED204", name, text, known))
     work.origin[path] = origin
@@ -246,6 +256,10 @@ def _scope(work: _Work, path: str) -> Scope:
                     imported.append((name, source))
             case _:
                 machines[name] = _signature(work, source, declaration)
+    for name in work.lost.get(path, ()):
+        if name not in work.declared[path] and name not in work.origin[path]:
+            types[name] = ERROR
+            policies[name] = None
     name = module_name(path, work.modules[path])
     return Scope(
         name, path, types, policies, machines, tuple(imported), _sources(work, path)
@@ -393,7 +407,7 @@ def _type(
     def lookup(name: str) -> Type | None:
         source = path if name in work.declared[path] else work.origin[path].get(name)
         if source is None:
-            return None
+            return ERROR if name in work.lost.get(path, ()) else None
         if not source:
             return ERROR
         match work.declared[source][name]:
@@ -475,7 +489,10 @@ def _without(use: syntax.Use, name: syntax.Name) -> Span:
 
 
 def _find_unused(work: _Work) -> None:
-    used = {path: _used(module) for path, module in work.modules.items()}
+    used = {
+        path: _used(module) | work.lost.get(path, frozenset())
+        for path, module in work.modules.items()
+    }
     wanted = {
         (source, name)
         for table in work.origin.values()

@@ -50,22 +50,45 @@ _ENDS: Final[dict[Start, str]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`module`: whatever could be read; `sound`: its declarations without any damage.
+
+    `lost`: the words of the damaged declarations, any of which one may have declared.
+    """
+
+    module: syntax.Module
+    sound: syntax.Module
+    lost: frozenset[str]
+    problems: tuple[Problem, ...]
+
+
 def parse(text: Text) -> tuple[syntax.Module, tuple[Problem, ...]]:
     """What `text` says, and what is wrong with how it says it."""
+    reading = read(text)
+    return reading.module, reading.problems
+
+
+def read(text: Text) -> Reading:
+    """What `text` says, what of it is sound, and what is wrong with how it says it."""
     scanned = scan(text)
     failure: _Fault | None = None
     if not scanned.problems:
         whole = _read(text, scanned, 0, text.content, "start")
         if not isinstance(whole, _FAULTS):
-            return tree.module(whole, Place(text, 0)), ()
+            module = tree.module(whole, Place(text, 0))
+            return Reading(module, module, frozenset(), ())
         failure = whole
     recovery = _Recovery(text, scanned, lay_out(text, scanned.lexemes))
-    module = _damaged(recovery)
+    module, sound = _damaged(recovery)
     problems = [*scanned.problems, *recovery.layout.problems, *recovery.problems]
     if not problems and failure is not None:
         problems = [_worded(text, failure)]
+        sound = replace(module, declarations=())
+        recovery.lose(0, len(scanned.lexemes))
     problems.sort(key=lambda problem: problem.span)
-    return module, tuple(problems[:MOST_PROBLEMS])
+    found = tuple(problems[:MOST_PROBLEMS])
+    return Reading(module, sound, frozenset(recovery.lost), found)
 
 
 # ---- one piece --------------------------------------------------------------------------
@@ -145,6 +168,7 @@ class _Recovery:
     scanned: Scan
     layout: Layout
     problems: list[Problem] = field(default_factory=list[Problem])
+    lost: set[str] = field(default_factory=set[str])
 
     def is_flawed(self, low: int, high: int) -> bool:
         flawed = self.scanned.flawed | self.layout.flawed
@@ -185,6 +209,14 @@ class _Recovery:
         piece = head + " " * gap + tail
         return _read(self.text, self.scanned, base, piece, start, high)
 
+    def lose(self, low: int, high: int) -> None:
+        """Remember the words of a piece that is not understood."""
+        self.lost.update(
+            lexeme.text
+            for lexeme in self.scanned.lexemes[low:high]
+            if lexeme.sort == "word"
+        )
+
     def report(self, fault: _Fault) -> None:
         self.problems.append(_worded(self.text, fault))
 
@@ -192,14 +224,16 @@ class _Recovery:
         return Place(self.text, self.scanned.lexemes[low].start)
 
 
-def _damaged(recovery: _Recovery) -> syntax.Module:
-    """Read a damaged text declaration by declaration."""
+def _damaged(recovery: _Recovery) -> tuple[syntax.Module, syntax.Module]:
+    """Read a damaged text declaration by declaration: all of it, and what is sound."""
     name: str | None = None
     uses: list[syntax.Use] = []
     declarations: list[syntax.Declaration] = []
+    sound: list[syntax.Declaration] = []
     lexemes = recovery.scanned.lexemes
     for low, high in cut(recovery.layout, 0, len(lexemes), "module"):
         word = recovery.first_word(low, high)
+        found = len(recovery.problems)
         if word in ("module", "use"):
             node = recovery.read(low, high, "start")
             if isinstance(node, _FAULTS):
@@ -208,12 +242,22 @@ def _damaged(recovery: _Recovery) -> syntax.Module:
                 place = recovery.place(low)
                 name = tree.module_name(node) or name
                 uses.extend(tree.uses(node, place))
+                continue
         else:
             part = _part(recovery, low, high, "decl", word if word in _ITEM else "")
+            whole = len(recovery.problems) == found and not recovery.is_flawed(
+                low, high
+            )
             if part is not None:
-                declarations.append(cast("syntax.Declaration", part))
+                declaration = cast("syntax.Declaration", part)
+                declarations.append(declaration)
+                if whole:
+                    sound.append(declaration)
+                    continue
+        recovery.lose(low, high)
     span = recovery.text.span(0, len(recovery.text.content))
-    return syntax.Module(name, tuple(uses), tuple(declarations), span)
+    module = syntax.Module(name, tuple(uses), tuple(declarations), span)
+    return module, replace(module, declarations=tuple(sound))
 
 
 def _part(

@@ -1,7 +1,7 @@
 """The driver: from the texts of specs to typed machines and every problem found.
 
 It calls the phases in order (parse, resolve, lower, check, flow, migrate) and decides only
-what is worth saying: nothing of a file beyond its broken syntax, each problem
+what is worth saying: nothing of what a damaged declaration may mean, each problem
 once, and no warning that an `allow` speaks for.
 """
 
@@ -20,7 +20,7 @@ from .flow import flow
 from .kinds import lower
 from .migrate import migrate
 from .names import Scope, resolve
-from .parse import parse
+from .parse import read
 from .problems import Problem, has_errors, in_order
 from .released import Released, released
 from .shapes import shape_of
@@ -57,26 +57,20 @@ def compile(
     `shapes`: the recorded shapes of released versions, likewise.
     """
     texts = {path: Text.of(path, sources[path]) for path in sorted(sources)}
-    parsed = {path: parse(text) for path, text in texts.items()}
-    trees = {path: module for path, (module, _) in parsed.items()}
-    broken = {path for path, (_, problems) in parsed.items() if has_errors(problems)}
-    resolution = resolve(trees)
+    readings = {path: read(text) for path, text in texts.items()}
+    trees = {path: reading.sound for path, reading in readings.items()}
+    lost = {path: reading.lost for path, reading in readings.items() if reading.lost}
+    resolution = resolve(trees, lost)
     lowered: dict[tuple[str, str], syntax.Machine] = {}
     machines: dict[str, tuple[core.Machine, ...]] = {}
     recorded, unread = released(shapes)
     meaning: list[Problem] = [*resolution.problems, *unread]
     for path, module in trees.items():
         scope = resolution.scopes[path]
-        if broken.isdisjoint(scope.sources):
-            machines[path] = tuple(_machines(module, scope, recorded, lowered, meaning))
+        machines[path] = tuple(_machines(module, scope, recorded, lowered, meaning))
     meaning += collisions(machines)
-    unsound = {
-        path for path, scope in resolution.scopes.items() if broken & set(scope.sources)
-    }
-    problems = [problem for _, found in parsed.values() for problem in found]
-    problems += [
-        problem for problem in _once(meaning) if problem.span.path not in unsound
-    ]
+    problems = [each for reading in readings.values() for each in reading.problems]
+    problems += _once(meaning)
     problems = without_allowed(trees, problems)
     wrong = {p.span.path for p in problems if has_errors((p,))}
     modules = tuple(

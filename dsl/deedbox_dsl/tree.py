@@ -350,7 +350,7 @@ def _property(node: Node, at: Place) -> s.Property:
         name_of(node, at),
         preds[0],
         preds[1] if word == "leads" else None,
-        duration_of(node, at),
+        duration_of(node, at) if word == "leads" else None,
         at.of(node),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from deedbox_dsl import compile
 from deedbox_dsl import syntax as s
 from deedbox_dsl.parse import MOST_PROBLEMS, parse
 from deedbox_dsl.source import Text
@@ -96,3 +97,27 @@ def test_a_file_of_nothing_but_mistakes_ends_after_a_hundred() -> None:
 def test_a_problem_that_no_piece_shows_is_still_told() -> None:
     _, found = read("type A = text\nuse b { C }\n")
     assert found == [("DEED101", 2, 1)]
+
+
+def test_what_a_damaged_declaration_may_have_declared_is_not_missed() -> None:
+    damaged = "type Lamp = = text\n\nrecord Room { lamp: Lamp, number: Nmber }\n"
+    using = "use a { Lamp, Rom }\n\nrecord House { lamp: Lamp }\n"
+    program = compile({"a.deed": damaged, "b.deed": using})
+    assert [(p.code, p.span.path, p.message) for p in program.problems] == [
+        ("DEED101", "a.deed", "this `=` is one too many"),
+        ("DEED201", "a.deed", "there is no type `Nmber`"),
+        ("DEED204", "b.deed", "the module `a` does not declare `Rom`"),
+    ]
+
+
+def test_a_machine_with_an_item_that_cannot_be_read_is_not_judged_further() -> None:
+    content = LEASE.replace("final Retired", "finl Retired")
+    program = compile({"lease.deed": content})
+    assert [problem.code for problem in program.problems] == ["DEED101"]
+
+
+def test_a_module_whose_name_cannot_be_read_may_be_any_that_is_used() -> None:
+    program = compile(
+        {"a.deed": "module shop,policies\n", "b.deed": "use shop.policies { ladder }\n"}
+    )
+    assert [(p.code, p.span.path) for p in program.problems] == [("DEED101", "a.deed")]
