@@ -18,12 +18,12 @@ from .batch import (
     Desk,
     Result,
 )
+from .errors import StoreFailed
 from .loading import load, postpone, take
 from .operations import (
     Begin,
     Commit,
     CommitUnknown,
-    Conflict,
     Fence,
     Program,
     Reap,
@@ -59,13 +59,13 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
         yield from look(work)
     try:
         yield from ask(Commit())
-    except CommitUnknown:
+    except CommitUnknown as unknown:
         yield from ask(Rollback())
         last = yield from ask(Settle(desk.epoch))
         if last is None:
             raise Fenced from None
         if last == desk.batch:
-            raise Conflict("the commit was not made") from None
+            raise StoreFailed(f"the commit was not made: {unknown}") from unknown
     return work.result
 
 

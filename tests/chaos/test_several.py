@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +79,7 @@ class Site:
         return process("crew.py", self.store, str(self.ledger), str(pause), str(lease))
 
     @contextmanager
-    def box(self) -> Iterator[Box]:
+    def box(self) -> Generator[Box]:
         with deedbox.open(self.store, [purchase.machine]) as box:
             yield box
 

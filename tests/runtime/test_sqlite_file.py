@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import deedbox
 import pytest
-from deedbox import StoreRefused
+from deedbox import Rules, StoreRefused, Worker
+from deedbox.box import Box
 from deedbox.operations import Begin, Enter, Fence, Program, Rollback, ask
 from deedbox.stores.sqlite import SqliteStore
 from deedbox.testing import FakeClock
+from hands import Hands
 from jobs import job
 
 
@@ -100,6 +109,168 @@ def test_a_url_that_cannot_be_opened_says_why(
     with pytest.raises(StoreRefused, match=why):
         deedbox.open(url.format(folder=tmp_path), [job.machine])
     assert list(tmp_path.iterdir()) == []
+
+
+@contextmanager
+def a_user_without_rights() -> Generator[None]:
+    """Root may write everything; nobody may not."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+@pytest.fixture
+def common() -> Iterator[Path]:
+    """A folder that another user can enter too."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+
+
+def test_a_file_that_may_not_be_written_is_refused(common: Path) -> None:
+    path = common / "jobs.db"
+    fill(path)
+    path.chmod(0o444)
+    with a_user_without_rights():
+        refused(path, "this process may not write it")
+    path.chmod(0o000)
+    with (
+        a_user_without_rights(),
+        pytest.raises(StoreRefused, match="may not write it"),
+    ):
+        deedbox.open(f"sqlite:///{path}", [job.machine])
+
+
+def test_a_folder_that_may_not_be_written_is_refused(common: Path) -> None:
+    path = common / "jobs.db"
+    fill(path)
+    path.chmod(0o666)
+    common.chmod(0o555)
+    with a_user_without_rights():
+        refused(path, "where the log and the locks are kept")
+    common.chmod(0o777)
+
+
+def test_locks_of_another_user_are_refused_by_name(common: Path) -> None:
+    path = common / "jobs.db"
+    fill(path)
+    path.chmod(0o666)
+    with a_user_without_rights():
+        refused(path, r"Permission denied: .*jobs\.db\.deedbox")
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ("server:/x {folder} nfs4 rw 0 0", "nfs4"),
+        ("//server/x {folder} cifs rw 0 0", "cifs"),
+        ("root / ext4 rw 0 0\nme@host: {folder} fuse.sshfs rw 0 0", "fuse.sshfs"),
+    ],
+)
+def test_a_network_file_system_is_refused_by_its_type(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, kind: str
+) -> None:
+    folder = tmp_path / "a share"
+    folder.mkdir()
+    mounts = tmp_path / "mounts"
+    point = str(folder).replace(" ", "\\040")
+    mounts.write_text(line.format(folder=point) + "\n")
+    monkeypatch.setattr("deedbox.stores.sqlite_file.MOUNTS", str(mounts))
+    url = f"sqlite:///{folder}/jobs.db"
+    with pytest.raises(StoreRefused, match=rf"network file system \({kind}\)"):
+        deedbox.open(url, [job.machine])
+    assert list(folder.iterdir()) == []
+    with deedbox.open(f"{url}?allow_network_fs=true", [job.machine]) as box:
+        assert box.start(job.Start(job="a")).rev == 1
+    monkeypatch.setattr("deedbox.stores.sqlite_file.MOUNTS", str(tmp_path / "none"))
+    with deedbox.open(url, [job.machine]) as box:
+        assert box.start(job.Start(job="b")).rev == 1
+
+
+FULL_DISK = """
+import resource, signal, sys
+import deedbox
+from jobs import job
+
+path = sys.argv[1]
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+with deedbox.open(f"sqlite:///{path}", [job.machine]) as box:
+    box.start(job.Start(job="first"))
+    _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, most))
+    kept, problem = 1, None
+    while problem is None:
+        try:
+            box.start(job.Start(job=f"j{kept}"), message_id="m" * 400)
+            kept += 1
+        except deedbox.StoreFailed as failed:
+            problem = str(failed)
+    assert box.get(job.machine, "first").rev == 1
+    assert box.get(job.machine, f"j{kept}") is None
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    box.start(job.Start(job=f"j{kept}"))
+    print(kept + 1, problem)
+"""
+
+
+def test_a_full_disk_is_an_error_of_the_sender_and_passes(tmp_path: Path) -> None:
+    """R2: what was answered is kept, what failed left nothing, and then it goes on."""
+    path = tmp_path / "jobs.db"
+    folder = Path(__file__).parent
+    child = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(path)],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert child.returncode == 0, child.stderr
+    kept, said = child.stdout.split(" ", 1)
+    assert "rolled back" in said
+    assert "disk" in said
+    with deedbox.open(f"sqlite:///{path}", [job.machine]) as box:
+        assert len(box.list(job.machine, limit=10_000)) == int(kept)
+
+
+def test_every_transaction_that_writes_takes_the_lock_at_its_beginning(
+    tmp_path: Path,
+) -> None:
+    """C35: none begins with a read that must be upgraded."""
+    said: list[str] = []
+    store = SqliteStore(tmp_path / "jobs.db", FakeClock())
+    connect = store._connect  # pyright: ignore[reportPrivateUsage]
+
+    def traced() -> sqlite3.Connection:
+        connection = connect()
+        connection.set_trace_callback(said.append)
+        return connection
+
+    store._connect = traced  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
+    store._writer.set_trace_callback(said.append)  # pyright: ignore[reportPrivateUsage]
+    rules = Rules()
+    with Box(store, [job.machine], rules=rules, clock=FakeClock(), peers=True) as box:
+        box.start(job.Start(job="a"))
+        with box.transaction() as tx:
+            tx.send(job.machine, "a", job.Note(text="n"))
+        asyncio.run(served(box))
+    begun = [each for each in said if each.lower().startswith("begin")]
+    assert len(begun) > 4
+    assert {each.lower() for each in begun} == {"begin immediate"}
+    inside = False
+    for each in (statement.lower() for statement in said):
+        inside = (inside or each.startswith("begin")) and each != "commit"
+        assert inside or each.startswith(("commit", "pragma", "rollback")), each
+
+
+async def served(box: Box) -> None:
+    async with Worker(box, {job.machine: Hands()}) as worker:
+        await worker.wait(job.machine, "a")
 
 
 def test_the_file_is_durable_and_its_log_bounded(tmp_path: Path) -> None:

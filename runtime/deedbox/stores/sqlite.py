@@ -72,21 +72,21 @@ class SqliteStore:
         self._tables: dict[str, SqliteTable] = {}
         self._turn = threading.Lock()
         self._reading = threading.Lock()
-        self._locks = Locks(path)
         self._changes_to_checkpoint = 1_000
         self._checkpointed_at = 0
         self._data_version = 0
         self._holding = False
+        self._guest: sqlite3.Connection | None = None
         try:
+            self._locks = Locks(path)
             self._writer = self._connect()
-            self._guest: sqlite3.Connection | None = None
             with self._exclusive(self._writer) as writer:
                 for statement in SHARED:
                     writer.execute(statement)
                 writer.execute(SCHEMA_NUMBER, (SCHEMA,))
             self._reader = self._connect()
             self._reader.execute("pragma query_only = on")
-        except sqlite3.Error as problem:
+        except (sqlite3.Error, OSError) as problem:
             raise StoreRefused(f"{path}: {problem}") from problem
         self._perform = self._operations(self._writer)
         self._read = self._operations(self._reader)
@@ -204,7 +204,7 @@ class SqliteStore:
             if self._writer.in_transaction:
                 raise
             self._step_aside()
-            raise CommitUnknown from problem
+            raise CommitUnknown(str(problem)) from problem
         self._checkpoint()
         self._step_aside()
 

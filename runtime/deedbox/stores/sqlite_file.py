@@ -19,6 +19,7 @@ from ..errors import StoreRefused
 
 SCHEMA: Final = 1
 HEADER: Final = b"SQLite format 3\0"
+MOUNTS: Final = "/proc/mounts"
 NETWORK: Final = frozenset(
     {"nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "fuse.sshfs", "glusterfs"}
 )
@@ -33,10 +34,19 @@ def check_file(path: Path, *, adopt: bool, network: bool) -> None:
             f"{path}: it lies on a network file system ({kind}), where locks cannot be"
             " trusted; allow_network_fs=true opens it all the same"
         )
-    if not path.exists() or path.stat().st_size == 0:
+    if not _may(path.parent, os.W_OK | os.X_OK):
+        raise StoreRefused(
+            f"{path}: this process may not write in {path.parent}, where the log and the"
+            " locks are kept beside it"
+        )
+    if not path.exists():
         return
     if not path.is_file():
         raise StoreRefused(f"{path}: this is not a file")
+    if not _may(path, os.R_OK | os.W_OK):
+        raise StoreRefused(f"{path}: this process may not write it")
+    if path.stat().st_size == 0:
+        return
     try:
         with path.open("rb") as file:
             header = file.read(100)
@@ -85,6 +95,11 @@ def _check_schema(reader: sqlite3.Connection, path: Path, *, adopt: bool) -> Non
         )
 
 
+def _may(path: Path, what: int) -> bool:
+    """Whether this process may, by the rights that it has now."""
+    return os.access(path, what, effective_ids=os.access in os.supports_effective_ids)
+
+
 def _log(path: Path) -> bool:
     log = path.with_name(path.name + "-wal")
     return log.exists() and log.stat().st_size > 0
@@ -92,11 +107,13 @@ def _log(path: Path) -> bool:
 
 def _file_system(folder: Path) -> str:
     """The type of the file system that holds a folder, as far as Linux tells."""
-    mounts, real = Path("/proc/mounts"), str(folder.resolve())
+    mounts, real = Path(MOUNTS), str(folder.resolve())
     kind, longest = "", -1
     if mounts.exists():
         for line in mounts.read_text().splitlines():
             point, found = line.split(" ")[1:3]
+            for written, meant in (("\\040", " "), ("\\011", "\t"), ("\\134", "\\")):
+                point = point.replace(written, meant)
             inside = real == point or real.startswith(point.rstrip("/") + "/")
             if inside and len(point) >= longest:
                 kind, longest = found, len(point)
