@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pytest
-from deedbox import Refused
+from deedbox import Due, Refused
 from deedbox.step import AnyMachine, Step, step
 from deedbox_checker.environment import Undo
 from deedbox_checker.subjects import Subject
 from deedbox_checker.verify import Report, verify
 from msgspec.structs import replace
 
-from .specimens import files, lease, order, subject
-
-ITS_ANSWER = "case ReserveReserved() if msg.ticket == state.ticket:"
-ITS_TIME = "case Due() if msg.at >= state.due:"
+from .specimens import lease, order, subject, with_machine
 
 
 def broken(report: Report) -> dict[str, tuple[int, int] | None]:
@@ -33,15 +31,35 @@ def explored(each: Subject) -> dict[str, tuple[int, int] | None]:
     return broken(verify(each.machine, each.module))
 
 
+Reduce: TypeAlias = Callable[[Any, Any], Any]
+
+
+def phase(state: object) -> str:
+    return type(state).__name__
+
+
+def mutant(each: Subject, change: Callable[[Reduce], Reduce]) -> Subject:
+    """The subject with another reducer around its own."""
+    return with_machine(each, reduce=change(each.module.machine.reduce))
+
+
 def test_a_new_key_for_every_issue_charges_twice() -> None:
     """Asking again after silence under a new key: two charges, without any fault."""
-    found = explored(
-        order(
-            ("deed_number=state.deed_number,\n                attempt=state.attempt + 1",
-             "deed_number=n,\n                attempt=state.attempt + 1"),
-            ("Charge(_key(state, state.deed_number), n", "Charge(_key(state, n), n"),
-        )
-    )  # fmt: skip
+
+    def always_new(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            result = reduce(state, message)
+            if phase(state) == "PaymentSilent" and not isinstance(result, Refused):
+                new, (charge,) = result
+                if phase(new) == "PaymentRunning":
+                    key = charge.idempotency_key.rsplit("/", 1)[0] + f"/{new.ticket}"
+                    charge = replace(charge, idempotency_key=key)
+                    return replace(new, deed_number=new.ticket), (charge,)
+            return result
+
+        return reduced
+
+    found = explored(mutant(order(), always_new))
     assert found["one_charge"] == (0, 9)
     assert found["keeps_money"] is not None
 
@@ -60,49 +78,129 @@ def test_silence_taken_for_a_failure_keeps_the_money() -> None:
 
 
 def test_an_answer_to_an_earlier_issue_that_is_believed() -> None:
-    found = explored(order((ITS_ANSWER, "case ReserveReserved():")))
+    def credulous(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            if phase(message) == "ReserveReserved" and phase(state) == "StockRunning":
+                message = replace(message, ticket=state.ticket)
+            return reduce(state, message)
+
+        return reduced
+
+    found = explored(mutant(order(), credulous))
     assert found["late_answers_change_nothing"] is not None
-    faults, _ = found["late_answers_change_nothing"]
-    assert faults == 1
+    assert found["late_answers_change_nothing"][0] == 1
 
 
 def test_a_retry_before_its_time() -> None:
-    assert explored(order((ITS_TIME, "case Due():")))["no_early_wake"] is not None
+    def impatient(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            if isinstance(message, Due) and phase(state) == "PaymentBackoff":
+                message = Due(max(message.at, state.due))
+            return reduce(state, message)
+
+        return reduced
+
+    found = explored(mutant(order(), impatient))
+    assert found["no_early_wake"] is not None
+    assert found["no_early_wake"][0] == 1
 
 
 def test_a_deadline_that_nobody_wakes_for() -> None:
-    found = explored(
-        order(("            return state.due\n", "            return None\n"))
-    )
+    each = order()
+    wake = each.module.machine.wake
+
+    def forgetful(state: Any) -> Any:
+        return None if phase(state) == "PaymentBackoff" else wake(state)
+
+    found = explored(with_machine(each, wake=forgetful))
     assert found["wakes_at_the_soonest_deadline"] is not None
     assert found["ends"] is not None
 
 
 def test_an_undo_that_is_left_out_keeps_the_money() -> None:
     """The stock is released, and the payment is forgotten."""
-    old = "            return _to_payment_undoing("
-    text = files("shop/orders.deed")["orders/order.py"]
-    place = text.index(old, text.index("def _stock_undoing("))
-    end = text.index("            )\n", place) + len("            )\n")
-    instead = "            return _to_refunded(state, cause=state.cause)\n"
-    rest = text[place:]
-    found = explored(order((rest, instead + text[end:])))
+    each = order()
+    refunded = next(s for s in each.module.machine.states if s.__name__ == "Refunded")
+
+    def forgetful(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            result = reduce(state, message)
+            if phase(message) == "ReleaseReleased" and not isinstance(result, Refused):
+                names = refunded.__struct_fields__
+                return refunded(**{name: getattr(state, name) for name in names}), ()
+            return result
+
+        return reduced
+
+    found = explored(mutant(each, forgetful))
     assert found["keeps_money"] is not None
+    assert found["as_specified"] is not None
 
 
 def test_a_reducer_that_raises() -> None:
-    found = explored(
-        order(("def _stock_backoff(state: StockBackoff, msg: Msg) -> Step:\n",
-               "def _stock_backoff(state: StockBackoff, msg: Msg) -> Step:\n    assert msg is None\n"))
-    )  # fmt: skip
-    assert found["no_exception"] is not None
+    def fragile(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            if phase(state) == "StockBackoff":
+                raise ValueError("not thought of")
+            return reduce(state, message)
+
+        return reduced
+
+    assert explored(mutant(order(), fragile))["no_exception"] is not None
+
+
+def test_a_reducer_that_reads_something_else() -> None:
+    calls = iter(range(10**9))
+
+    def fickle(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            result = reduce(state, message)
+            if isinstance(result, Refused):
+                return result
+            new, commands = result
+            if phase(new) == "StockRunning":
+                new = replace(new, attempt=1 + next(calls) % 2)
+            return new, commands
+
+        return reduced
+
+    assert explored(mutant(order(), fickle))["deterministic"] is not None
+
+
+def test_a_final_state_that_goes_on() -> None:
+    each = order()
+    states = each.module.machine.states
+    backoff = next(state for state in states if state.__name__ == "PaymentBackoff")
+
+    def restless(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            if phase(state) == "Refunded" and phase(message) == "Cancel":
+                own = {
+                    name: getattr(state, name)
+                    for name in backoff.__struct_fields__
+                    if hasattr(state, name)
+                }
+                return backoff(**own, attempt=1, due=message.at), ()
+            return reduce(state, message)
+
+        return reduced
+
+    assert explored(mutant(each, restless))["finals_stay"] is not None
 
 
 def test_a_lease_that_ends_earlier_by_a_renewal() -> None:
-    found = explored(
-        lease(("expires=max(state.expires, ", "expires=min(state.expires, "))
-    )
-    assert found["only_later"] is not None
+    def short(reduce: Reduce) -> Reduce:
+        def reduced(state: Any, message: Any) -> Any:
+            result = reduce(state, message)
+            if phase(message) == "Renew" and not isinstance(result, Refused):
+                new, commands = result
+                until = min(state.expires, message.at + message.ttl)
+                return replace(new, expires=until), commands
+            return result
+
+        return reduced
+
+    assert explored(mutant(lease(), short))["only_later"] is not None
 
 
 def test_a_deadline_that_comes_too_late_for_the_property() -> None:
@@ -126,11 +224,11 @@ def withdraws_nothing(
 
 
 @pytest.mark.parametrize(
-    ("mutant", "steps"), [(forgets_the_outbox, 1), (withdraws_nothing, 3)]
+    ("interpreter", "steps"), [(forgets_the_outbox, 1), (withdraws_nothing, 3)]
 )
-def test_an_interpreter_that_keeps_its_rows_badly(mutant: Any, steps: int) -> None:
+def test_an_interpreter_that_keeps_its_rows_badly(interpreter: Any, steps: int) -> None:
     each = order()
-    found = broken(verify(each.machine, each.module, step=mutant))
+    found = broken(verify(each.machine, each.module, step=interpreter))
     assert found["rows_are_awaited"] == (0, steps)
 
 
