@@ -121,7 +121,8 @@ SEAMS: Final = {
     ("writer", "threading.Event"),
     ("box", "threading.Lock"),
     ("box", "threading.BoundedSemaphore"),
-    ("box", "threading.local"),
+    # Whether a call comes from the thread of its own loop: nothing is ordered by it.
+    ("worker", "threading.get_ident"),
     # A writer's thread is made by `spawn`, which a simulation exchanges.
     ("box", "threading.Thread"),
 }

@@ -709,6 +709,10 @@ class World:
         self.note(process.name, f"{fault.name}: {fault.value} ({operation!r:.60})")
         match fault:
             case Fault.FAILS:
+                if isinstance(operation, Rollback) and self.holder is process:
+                    # What was not committed is gone all the same.
+                    process.store.perform(operation)
+                    self._release()
                 raise StoreFailed(fault.value)
             case Fault.DIES:
                 await self.die(process)
@@ -736,8 +740,8 @@ class World:
         for number, trouble in enumerate(self._troubles):
             if trouble.at > self.operations:
                 return None
-            if isinstance(operation, Rollback):
-                return None
+            if isinstance(operation, Rollback) and trouble.fault is not Fault.FAILS:
+                continue
             if trouble.fault in ONLY_COMMIT and not isinstance(operation, Commit):
                 continue
             del self._troubles[number]
