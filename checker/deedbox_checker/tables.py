@@ -9,11 +9,12 @@ Knows nothing of machines: the engines explore any such tables.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 T = TypeVar("T", bound=Hashable)
+SAMPLE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,11 @@ def tables(
 
 
 class Unbounded(Exception):
-    """The closure has more states than the limit allows."""
+    """The closure has more states than the limit allows; it holds the last that were met."""
+
+    def __init__(self, states: Sequence[object]) -> None:
+        super().__init__()
+        self.states = states
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,7 @@ def close(
             if number is None:
                 number = index[state] = len(states)
                 if number >= limit:
-                    raise Unbounded
+                    raise Unbounded(states[-SAMPLE:])
                 states.append(state)
             targets.append(number)
             labels.append(label)

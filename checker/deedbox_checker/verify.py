@@ -160,8 +160,8 @@ def verify(
             limit,
             progress,
         )
-    except Unbounded:
-        reason = f"more than {limit:,} states"
+    except Unbounded as found:
+        reason = f"more than {limit:,} states; {most_varied(found.states)}"
         return replace(nothing, incomplete=reason, seconds=perf_counter() - began)
     verdicts = (*unasked(searched), *asked(searched))
     explored = searched.explored
@@ -173,6 +173,22 @@ def verify(
         verdicts=verdicts,
         unreached=tuple(uncovered(searched)),
         seconds=perf_counter() - began,
+    )
+
+
+def most_varied(worlds: Sequence[object]) -> str:
+    """Which stored field has the most values: the likely reason of an endless search."""
+    values: dict[tuple[str, str], set[object]] = {}
+    for world in worlds:
+        if isinstance(world, World) and world.state is not None:
+            for name in world.state.__struct_fields__:
+                place = (phase(world.state) or "", name)
+                values.setdefault(place, set()).add(getattr(world.state, name))
+    if not values:
+        return "nothing of it is stored"
+    (state, name), found = max(values.items(), key=lambda item: len(item[1]))
+    return (
+        f"`{name}` of `{state}` has the most values, {len(found):,} in the last of them"
     )
 
 

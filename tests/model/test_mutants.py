@@ -254,6 +254,15 @@ def test_a_property_whose_premise_never_happens_does_not_pass() -> None:
     assert verdict.broken.startswith("VACUOUS")
 
 
+def test_a_search_that_does_not_end_names_the_field_that_grows() -> None:
+    """A counter that is compared with a field and not with a number has no end."""
+    rewrite = ("renewals < 100", "renewals < renewals + 1")
+    each = subject("fleet/lease.deed", "Lease", rewrite=rewrite)
+    report = verify(each.machine, each.module, limit=2_000)
+    assert not report.holds
+    assert "`renewals` of `Held` has the most values" in report.incomplete
+
+
 def test_a_search_that_does_not_end_holds_nothing() -> None:
     each = order()
     report = verify(each.machine, each.module, limit=100)
