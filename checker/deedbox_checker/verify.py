@@ -210,6 +210,9 @@ def with_costs(
 
 def prepared(spec: core.Machine, module: ModuleType) -> Model | str:
     """The model, or why there is none."""
+    for name in spec.bounds.excepted_faults:
+        if name not in FAULTS:
+            return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
     try:
         made = model(spec, module)
     except TwoDistances as found:
