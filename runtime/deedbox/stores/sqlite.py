@@ -41,6 +41,8 @@ from .sqlite_statements import (
 
 T = TypeVar("T")
 
+CREATE_VIEW: Final = "create view if not exists "
+VIEW: Final = "select sql from sqlite_master where type = 'view' and name = ?"
 ROW_FAULTS: Final = (
     sqlite3.IntegrityError,
     sqlite3.DataError,
@@ -281,13 +283,27 @@ def _tables_of(writer: sqlite3.Connection, machine: AnyMachine) -> Iterable[str]
 
     A table names its phases and a view its fields, so both follow the newest version
     that was ever opened; those of a newer one also take what an older one writes.
+    A view holds no rows: one that says anything else now is made anew.
     """
     name = f"version {machine.name}"
     known = writer.execute(MACHINE_VERSION, (name,)).fetchone()
+    if known is None or known[0] <= machine.version:
+        yield from _outdated(writer, machine.sqlite.create)
     yield from machine.sqlite.create
     if known is None or known[0] < machine.version:
         yield from machine.sqlite.rebuild
         writer.execute(NEW_MACHINE_VERSION, (name, machine.version))
+
+
+def _outdated(writer: sqlite3.Connection, create: Iterable[str]) -> Iterable[str]:
+    """Drops each view that is there and was made by another statement than its own."""
+    for statement in create:
+        if statement.startswith(CREATE_VIEW):
+            said = statement.removeprefix(CREATE_VIEW)
+            view = said.split('"')[1]
+            stored = writer.execute(VIEW, (view,)).fetchone()
+            if stored is not None and stored[0] != f"CREATE VIEW {said}":
+                yield f'drop view "{view}"'
 
 
 def _mapped(
