@@ -22,13 +22,17 @@ FLOOR, CEILING = 5, 250
 
 
 class Horizon:
-    """`look`: all minima are to be learnt anew; `reap`: dead processes are looked for."""
+    """`look`: all minima are to be learnt anew; `reap`: dead processes are looked for.
+
+    `heard`: others have committed something.
+    """
 
     def __init__(self, clock: Clock, *, peers: bool) -> None:
         self.clock = clock
         self.peers = peers
         self.look = False
         self.reap = False
+        self.heard = False
         self.pause = 0
         self._outlook = Outlook({}, None, None)
         self._polled = 0
@@ -47,6 +51,10 @@ class Horizon:
     def forget(self) -> None:
         """Nothing is waited for any more."""
         self._outlook = Outlook({}, None, None)
+
+    def learn(self, outlook: Outlook) -> None:
+        """What there is, read without doing any of it."""
+        self._outlook = outlook
 
     def poll(self) -> bool:
         """Whether it is time to ask what others did."""
@@ -73,7 +81,7 @@ class Horizon:
         for at in (*known.wakes.values(), known.next_at, known.foreign_lease):
             if at is not None:
                 yield max(at - now, 0)
-        if self.look:
+        if self.look or self.heard:
             yield 0
         if self.peers:
             yield POLL

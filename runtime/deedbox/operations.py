@@ -271,10 +271,14 @@ class Outlook(Struct, frozen=True):
 
 
 class Look(Operation[Outlook], frozen=True):
-    """One look at all minima; `machines` are (name, version)."""
+    """One look at all minima; `machines` are (name, version).
+
+    Of the rows that wait, those that come due after `after` count.
+    """
 
     epoch: int
     now: int
+    after: int
     machines: list[tuple[str, int]]
 
 

@@ -17,6 +17,7 @@ from .batch import (
     Batch,
     Desk,
     Result,
+    Watch,
 )
 from .errors import StoreFailed
 from .loading import load, postpone, take
@@ -56,7 +57,7 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     yield from write(work)
     yield from claim(work)
     if batch.look or batch.reap or (batch.due and not work.more_due):
-        yield from look(work)
+        yield from look(work, work.now)
     try:
         yield from ask(Commit())
     except CommitUnknown as unknown:
@@ -66,6 +67,18 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
             raise Fenced from None
         if last == desk.batch:
             raise StoreFailed(f"the commit was not made: {unknown}") from unknown
+    return work.result
+
+
+def glance(desk: Desk, watches: list[Watch], now: int) -> Program[Result]:
+    """What others have committed, read and not written: nobody hears of a glance (R7).
+
+    A look in a transaction of its own is a commit to the others, who would look in
+    turn, and so on for ever.
+    """
+    work = Work(desk, Batch(watches=watches), now)
+    yield from load(work)
+    yield from look(work, -1)
     return work.result
 
 

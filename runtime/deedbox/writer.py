@@ -57,7 +57,7 @@ from .operations import (
     Unstorable,
     ask,
 )
-from .protocol import Fenced, transaction
+from .protocol import Fenced, glance, transaction
 from .reducing import Poisoned
 from .values import Rules
 
@@ -141,6 +141,11 @@ class Writer:
         self._horizon.look = True
         self._waking.set()
 
+    def overhear(self) -> None:
+        """Another process has committed: see whether it left something to do here."""
+        self._horizon.heard = True
+        self._waking.set()
+
     @property
     def queued(self) -> list[object]:
         """What waits for the next turn."""
@@ -206,6 +211,8 @@ class Writer:
         control, dispatcher = self._control(), self._dispatcher
         if isinstance(control, Stop):
             yield from self._stop(control)
+        if self._has_heard():
+            yield from self._glance()
         batch = self._gather()
         if batch is not None:
             if batch.answers:
@@ -233,6 +240,32 @@ class Writer:
         self._queue.popleft()
         return control
 
+    def _has_heard(self) -> bool:
+        """Whether another process has committed, as far as a process without peers asks."""
+        horizon, epoch = self._horizon, self.desk.epoch
+        if self._dispatcher is None or not epoch:
+            return False
+        if horizon.poll() and self.store.changed(epoch):
+            horizon.heard = True
+        return horizon.heard
+
+    def _glance(self) -> Program[None]:
+        """Read what others have left to do, and whether somebody waits for it here."""
+        horizon = self._horizon
+        watches = [one for waiting in self._watches.values() for one in waiting]
+        try:
+            result = yield from glance(self.desk, watches, self.clock.wall())
+        except Exception as problem:
+            log.warning("what others have committed cannot be read: %s", problem)
+            horizon.look = True
+            return
+        finally:
+            horizon.heard = False
+        if result.outlook is not None:
+            horizon.learn(result.outlook)
+        self._watches = {}
+        self._show(Batch(watches=watches), result)
+
     def _gather(self) -> Batch | None:
         """All that waits, up to a batch; None when there is nothing to do."""
         batch, queue, desk, horizon = Batch(), self._queue, self.desk, self._horizon
@@ -258,8 +291,6 @@ class Writer:
         if self._dispatcher is None:
             return batch if some else None
         batch.marks, self._marks = self._marks, []
-        if desk.epoch and horizon.poll() and self.store.changed(desk.epoch):
-            horizon.look = True
         batch.due = [desk.codecs[name] for name in horizon.due()]
         if horizon.look or horizon.reap or batch.redriven:
             desk.backlog.update(desk.room)

@@ -203,7 +203,9 @@ def claim(work: Work) -> Program[None]:
         yield from ask(Postpone(work.desk.epoch, broken))
 
 
-def look(work: Work) -> Program[None]:
-    """What will come due next, of all that is stored."""
+def look(work: Work, after: int) -> Program[None]:
+    """What will come due next, of all that is stored; of waiting rows, after an instant."""
     machines = [(codec.name, codec.version) for codec in work.desk.codecs.values()]
-    work.result.outlook = yield from ask(Look(work.desk.epoch, work.now, machines))
+    work.result.outlook = yield from ask(
+        Look(work.desk.epoch, work.now, after, machines)
+    )

@@ -11,8 +11,18 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from deedbox.operations import AnyOperation, Withdraw
-from deedbox.simulation import Fault, Trouble, hold, plan_of, run, simulate, smallest
+from deedbox import Rules
+from deedbox.operations import AnyOperation, Begin, Withdraw
+from deedbox.simulation import (
+    Fault,
+    Sending,
+    Trouble,
+    hold,
+    plan_of,
+    run,
+    simulate,
+    smallest,
+)
 from deedbox.simulation.world import Process
 from gallery import GROUPS, compiled, machine, machines
 from msgspec.structs import replace
@@ -60,6 +70,32 @@ def test_one_seed_is_one_run_in_every_process() -> None:
     }
     assert len(said) == 1
     assert len(said.pop().split()) == 12
+
+
+def test_r7_processes_with_nothing_to_do_do_not_wake_each_other() -> None:
+    """What one commits is read by the other, and not answered by a commit of its own."""
+    lease = machine("Lease")
+    start = lease.start_type(resource="a")
+    later = lease.start_type(resource="b")
+    sent = (
+        Sending(0, "Lease", "a", start, None, 0),
+        Sending(30_000, "Lease", "b", later, None, 0),
+    )
+    plan = replace(
+        plan_of(0, [lease]),
+        processes=2,
+        rules=Rules(lease=60_000),
+        sendings=sent,
+        operations=(),
+        calls=(),
+    )
+    done = simulate(plan, [lease])
+    assert done.broken == []
+    between = [line for line in done.trace if 1_000 < line.at < 30_000]
+    assert between == []
+    assert any(
+        isinstance(line.what, Begin) and line.at >= 30_000 for line in done.trace
+    )
 
 
 def test_a_plan_without_a_fault_is_the_same_run_up_to_that_fault() -> None:

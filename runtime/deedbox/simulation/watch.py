@@ -91,8 +91,8 @@ class Watch:
 
     # -- after a commit
 
-    def committed(self, author: str, rows: Rows) -> bool:
-        """What a transaction of this process has changed; whether any row."""
+    def committed(self, author: str, rows: Rows) -> None:
+        """What a transaction of this process has changed."""
         outbox = rows.outbox
         changed = {
             key: row for key, row in outbox.items() if self.outbox.get(key) != row
@@ -120,7 +120,6 @@ class Watch:
         for epoch in sessions - self.sessions:
             if self.held_by.get(epoch) != author and self._lives(epoch):
                 self.say(f"{author} ends the live session {epoch}")
-        return bool(touched)
 
     def _instance(
         self,

@@ -266,7 +266,7 @@ class Process:
         """What another process committed is seen at the next poll."""
         self.told = False
         if self.writer is not None:
-            self.writer.poke()
+            self.writer.overhear()
 
     def rouse(self) -> None:
         """End the writer's sleep if somebody has called it."""
@@ -788,13 +788,11 @@ class World:
 
     def after_commit(self, process: Process) -> None:
         """The laws are looked at, and the other processes see that somebody wrote."""
-        moved = self.watch.committed(process.name, self.backing.rows())
+        self.watch.committed(process.name, self.backing.rows())
         for text in self.watch.notes:
             self.note(process.name, text)
         self.watch.notes.clear()
         self._look()
-        if not moved:
-            return
         for other in self.living:
             if other is not process and other.writer is not None and not other.told:
                 other.told = True

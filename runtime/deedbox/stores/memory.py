@@ -497,7 +497,7 @@ class MemoryStore:
             row[6]
             for row in self._waiting()
             if row[6] is not None
-            and row[6] > look.now
+            and row[6] > look.after
             and row[11] <= known.get(row[0], -1)
         ]
         leases = [

@@ -423,7 +423,7 @@ class Statements:
             if row is not None:
                 wakes[machine] = row[0]
         machines = _array(look.machines)
-        later = self._execute(NEXT, (look.now, machines)).fetchone()
+        later = self._execute(NEXT, (look.after, machines)).fetchone()
         (lease_until,) = self._execute(
             "select min(lease_until) from deedbox_session where epoch != ? and host = ?",
             (look.epoch, self._clock.host()),
