@@ -225,7 +225,11 @@ def renamed(model: Model, struct: Struct, numbers: Mapping[int, int]) -> Struct:
 
 
 def needed(model: Model, world: World) -> set[int]:
-    """The deeds that can still be asked for, answered to this instance, or undone."""
+    """The deeds that can still be asked for, answered to this instance, or undone.
+
+    So can an undo that is on its way to one of them; of several by one command, which
+    would all do the same, the last.
+    """
     if world.state is None:
         return set()
     found = set(references(model, world.state))
@@ -235,7 +239,12 @@ def needed(model: Model, world: World) -> set[int]:
     for deed in world.deeds:
         if deed.number == own:
             found |= set(references(model, deed.command))
-    return found
+    undos: dict[type[Struct], int] = {}
+    for deed in world.deeds:
+        on_its_way = deed.loose and deed.fate is None and deed.number not in found
+        if on_its_way and not found.isdisjoint(references(model, deed.command)):
+            undos[type(deed.command)] = deed.number
+    return found | set(undos.values())
 
 
 def numbering(model: Model, world: World) -> dict[int, int]:
