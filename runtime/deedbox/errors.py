@@ -28,11 +28,11 @@ class Rejected(SendError):
 
 
 class UnknownInstance(SendError):
-    """There is no such instance: it was never started, or was removed after its end."""
+    """There is no such instance: it was never started, or was removed after its end.  Start it first."""
 
 
 class UnknownMachine(SendError):
-    """This machine, or this type of message, is not among those that were opened."""
+    """This machine, or this type of message, is not among those given to `open`; give it too."""
 
 
 class WrongType(SendError):
@@ -40,15 +40,15 @@ class WrongType(SendError):
 
 
 class DocumentTooLarge(SendError):
-    """A stored document may have at most 1 MiB."""
+    """A stored document may have at most 1 MiB; keep what is large elsewhere, and its place here."""
 
 
 class InstanceParked(SendError):
-    """The stored row cannot be used as it is; it was parked, and is kept as it was."""
+    """The stored row cannot be used and was set aside, as it is; mend what it says, then redrive it."""
 
 
 class NewerVersion(SendError):
-    """The stored row was written by a newer version of this machine."""
+    """The stored row was written by a newer version of this machine; send where that one runs."""
 
 
 class UnknownVersion(SendError):
@@ -56,11 +56,11 @@ class UnknownVersion(SendError):
 
 
 class MessageIdReused(SendError):
-    """This message_id was already used for a message with other content."""
+    """This message_id was already used for a message with other content; each needs its own."""
 
 
 class ReducerFailed(SendError):
-    """The reducer raised on this message; this is a bug of the machine or of deedbox."""
+    """The reducer raised on this message, which is a bug; the instance is as it was."""
 
 
 class StoreError(DeedboxError):
