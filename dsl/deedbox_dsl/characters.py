@@ -76,6 +76,11 @@ _LOOKALIKES: Final = str.maketrans(
 MOST_SHOWN: Final = 3
 
 
+def is_foreign(word: str) -> bool:
+    """Whether other languages use the sign, so that each of them is a slip of its own."""
+    return word in _OPERATORS or word in _ADVICE or word == ";"
+
+
 def strange(text: Text, places: Sequence[Span]) -> Problem:
     """The problem of a sign or name that cannot stand at these places, all the same one."""
     first, *rest = places
@@ -83,7 +88,8 @@ def strange(text: Text, places: Sequence[Span]) -> Problem:
     found = _of(text, first, word)
     others = tuple(Label(each, "and here") for each in rest[:MOST_SHOWN])
     more = len(rest) - len(others)
-    hints = (*found.hints, f"It stands at {more} more places.") if more else found.hints
+    places_left = "1 more place" if more == 1 else f"{more} more places"
+    hints = (*found.hints, f"And at {places_left}.") if more else found.hints
     fixes = tuple(
         Fix(
             fix.title,

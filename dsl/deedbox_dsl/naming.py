@@ -89,9 +89,9 @@ def named_snake(name: syntax.Name, sort: str, whose: str | None) -> list[Problem
 
 def _spelling(name: syntax.Name, sort: str, better: str) -> Problem:
     text = f"the name of a {sort} is written like `{better}`, not `{name.text}`"
-    return Problem(
-        "DEED207", name.span, text, hints=(f"Call it `{better}` everywhere.",)
-    )
+    advice = f"Call it `{better}` everywhere"
+    fix = Fix(advice, (Edit(name.span, better),))
+    return Problem("DEED207", name.span, text, hints=(f"{advice}.",), fixes=(fix,))
 
 
 def check_fields(

@@ -7,12 +7,13 @@ is true of this one place.  Codes are never reused and never renumbered.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal, TypeAlias, cast
+from typing import Final, Literal, TypeAlias, cast
 
 from .source import Span
 
@@ -61,7 +62,7 @@ class Entry:
     """What `problems.toml` says of a code.
 
     `remark` is the one line of `why` that is printed under each such problem; the
-    examples are empty where it takes more than one spec to show the problem.
+    examples are empty where specs alone cannot show the problem.
     """
 
     code: str
@@ -73,6 +74,17 @@ class Entry:
     remark: str
     example: str
     counterexample: str
+
+
+def files_of(example: str) -> dict[str, str]:
+    """An example by files; each begins with a line `//// name.deed`, a single one needs none."""
+    parts = _FILE.split(example)
+    if len(parts) == 1:
+        return {"spec.deed": example}
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+_FILE: Final = re.compile(r"^//// (\S+)\n", re.MULTILINE)
 
 
 @cache

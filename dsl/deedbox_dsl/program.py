@@ -23,6 +23,7 @@ from .names import Scope, resolve
 from .parse import read
 from .problems import Problem, has_errors, in_order
 from .released import Released, released
+from .renaming import with_renames
 from .shapes import shape_of
 from .source import Text
 from .told import declared
@@ -71,7 +72,7 @@ def compile(
     meaning += collisions(machines)
     problems = [each for reading in readings.values() for each in reading.problems]
     problems += _once(meaning)
-    problems = without_allowed(trees, problems)
+    problems = with_renames(without_allowed(trees, problems), trees, texts)
     wrong = {p.span.path for p in problems if has_errors((p,))}
     modules = tuple(
         _module(

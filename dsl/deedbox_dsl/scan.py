@@ -113,7 +113,11 @@ def scan(text: Text) -> Scan:
         elif sort == "other" or (sort == "word" and not lexeme.text.isascii()):
             flawed.add(start)
             span = text.span(start, end)
-            if lexeme.text in strange or span.line not in strange_lines:
+            if (
+                lexeme.text in strange
+                or span.line not in strange_lines
+                or characters.is_foreign(lexeme.text)
+            ):
                 strange.setdefault(lexeme.text, []).append(span)
             strange_lines.add(span.line)
         elif unfinished:

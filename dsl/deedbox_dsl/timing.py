@@ -21,7 +21,7 @@ _QUOTED = re.compile(r"`(\w+)`")
 
 
 def timing(machine: core.Machine, written: syntax.Machine) -> list[Problem]:
-    return [*_unwaited(machine, written), *_breathless(machine)]
+    return [*_unwaited(machine, written), *_past(machine), *_breathless(machine)]
 
 
 def _unwaited(machine: core.Machine, written: syntax.Machine) -> Iterator[Problem]:
@@ -88,6 +88,40 @@ def _spoken_of(machine: core.Machine, written: syntax.Machine) -> set[str]:
 
 def _is_instant(kind: Type) -> bool:
     return base_of(kind.item if isinstance(kind, Maybe) else kind) is INSTANT
+
+
+def _past(machine: core.Machine) -> Iterator[Problem]:
+    """Deadlines that are set to a moment before the step that sets them."""
+    states = {state.name: state for state in machine.states}
+    bodies: list[tuple[str | None, core.Body]] = [(None, machine.start)]
+    bodies += [(c.state, c.body) for c in machine.clauses if c.body is not None]
+    for source, body in bodies:
+        match body.exit:
+            case core.Goto(state=name, fields=fields):
+                target = states[name]
+            case core.Stay(fields=fields) if source is not None:
+                target = states[source]
+            case _:
+                continue
+        for each in fields:
+            if each.field in target.deadlines and _before_now(each.value):
+                text = (
+                    f"`{each.field}` of `{target.name}` is set to a time already past"
+                )
+                hint = "It comes due at once: a deadline lies ahead, as in `now + 5s`."
+                yield Problem("DEED503", each.value.span, text, hints=(hint,))
+
+
+def _before_now(value: core.Expr) -> bool:
+    match value:
+        case core.Binary(operator="-", left=core.Now(), right=wait):
+            low = interval(wait, NOTHING).low
+            return low is not None and low > 0
+        case core.Binary(operator="+", left=core.Now(), right=wait):
+            high = interval(wait, NOTHING).high
+            return high is not None and high < 0
+        case _:
+            return False
 
 
 def _breathless(machine: core.Machine) -> Iterator[Problem]:

@@ -169,7 +169,14 @@ def _steps(saga: syntax.Saga, scope: Scope, problems: list[Problem]) -> Iterator
 def _captured(attempt: syntax.Attempt) -> dict[str, syntax.TypeExpr]:
     """The fields that every rule which may lead to `next` brings."""
     found: dict[str, syntax.TypeExpr] | None = None
+    first = {
+        rule.outcome.name.text: rule
+        for rule in reversed(attempt.rules)
+        if isinstance(rule, syntax.Rule)
+    }
     for rule in attempt.rules:
+        if isinstance(rule, syntax.Rule) and first[rule.outcome.name.text] is not rule:
+            continue
         if not any(isinstance(part, syntax.Next) for part in chain(rule.action)):
             continue
         fields = rule.outcome.fields if isinstance(rule, syntax.Rule) else ()
