@@ -16,10 +16,11 @@ from time import perf_counter
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "checker"), str(ROOT)]
 
-from deedbox_checker import engine, vectors  # noqa: E402  the paths come first
+from deedbox_checker import engine, product, vectors  # noqa: E402  the paths come first
 from deedbox_checker.tables import Tables  # noqa: E402
+from deedbox_checker.temporal import Fair  # noqa: E402
 
-from tests.checker.money_saga import saga  # noqa: E402
+from tests.checker.money_saga import ENDED, WORK, saga  # noqa: E402
 
 SIZES = {
     "S": (2, 1, 0, 16_900),
@@ -66,6 +67,24 @@ def memory(
     return peak
 
 
+def liveness() -> None:
+    """Two orders with two crashes come to an end: search, graph and verdict together."""
+    model = saga(attempts=1, crashes=2)
+    ended = [order.step in ENDED and not order.owed for order in model.orders]
+    size = model.tables.locals
+    begun = perf_counter()
+    found = product.product(vectors.explore(model.tables, 2), ends=bytes([0, 1]))
+    cells: list[int] = found.cells.tolist()
+    target = bytes(ended[cell // size % size] and ended[cell % size] for cell in cells)
+    premise = bytes(number == found.graph.start for number in range(len(cells)))
+    workers = [Fair(f"order {n}", frozenset((2 * n + WORK,))) for n in range(2)]
+    if product.refute(found.graph, premise, target, workers) is not None:
+        raise SystemExit("two orders do not come to an end")
+    seconds = perf_counter() - begun
+    print(f" M  liveness, numpy   {len(cells):>11,} states  {seconds:7.2f} s")
+
+
 if __name__ == "__main__":
     for size in sys.argv[1:] or ["S", "M", "L"]:
         measure(size)
+    liveness()

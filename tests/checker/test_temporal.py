@@ -9,9 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from deedbox_checker import product, vectors
 from deedbox_checker.tables import tables
-from deedbox_checker.temporal import Fair, Graph, Hop, Lasso, refute
+from deedbox_checker.temporal import Fair, Graph, Hop, Lasso, reachable, refute
 
+from .money_saga import ENDED, WORK, saga
 from .naive_temporal import FAULT, LAZY, A, B, Labelled, random_graph, violated
 
 STORED = Path(__file__).with_name("verdicts.txt").read_text().split()
@@ -181,3 +183,37 @@ def test_the_counterexample_uses_the_fewest_faults() -> None:
 
 def test_what_is_owed_before_the_target_and_met_at_once_is_not_owed() -> None:
     assert leads([(0, A, 1)], target={0, 1}, weak=[{A}]) is None
+
+
+def settled(crashes: int, fair: bool) -> tuple[int, Lasso | None]:
+    """Two orders in one process: does the run end, if each order's worker goes on?"""
+    model = saga(attempts=1, crashes=crashes)
+    found = product.product(vectors.explore(model.tables, 2), ends=bytes([0, 1]))
+    size = model.tables.locals
+    ended = [order.step in ENDED and not order.owed for order in model.orders]
+    cells: list[int] = found.cells.tolist()
+    target = bytes(ended[cell // size % size] and ended[cell % size] for cell in cells)
+    premise = bytes(number == found.graph.start for number in range(found.graph.size))
+    each = [Fair(f"order {n}", frozenset((2 * n + WORK,))) for n in range(2)]
+    chosen = each if fair else each[:1]
+    return found.graph.size, product.refute(found.graph, premise, target, chosen)
+
+
+def test_two_orders_come_to_an_end_when_both_workers_go_on() -> None:
+    assert settled(crashes=2, fair=True) == (128_502, None)
+
+
+def test_two_orders_need_both_workers() -> None:
+    _, lasso = settled(crashes=0, fair=False)
+    assert lasso is not None
+
+
+def test_arrays_say_what_single_states_say() -> None:
+    for seed in range(300):
+        found = random_graph(seed)
+        graph = as_graph(found)
+        if len(reachable(graph)) == graph.size:
+            premise = bytes(n in found.premise for n in range(found.size))
+            target = bytes(n in found.target for n in range(found.size))
+            lasso = product.refute(graph, premise, target, groups(found))
+            assert (lasso is None) == (STORED[seed] == "holds")
