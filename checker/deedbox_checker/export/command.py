@@ -77,10 +77,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"deedbox: an export is of {asked}", file=sys.stderr)
         return 2
     try:
-        text = exported(found[0], arguments.format, instances, without)
+        searched = explored(found[0], without)
     except Unexplored as problem:
         print(f"deedbox: {found[0].machine.name}: {problem}", file=sys.stderr)
         return 1
+    text = exported(searched, arguments.format, instances)
     if out is None:
         print(text, end="")
     else:
@@ -88,14 +89,11 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def exported(
-    subject: Subject, format: str, instances: int = 1, without: list[str] | None = None
-) -> str:
-    """The tables of a machine as a text of that format."""
-    searched = explored(subject, without or [])
+def exported(searched: Searched, format: str, instances: int = 1) -> str:
+    """What was explored of one instance, as a text of that format."""
     states = searched.closure.states
     legend = [described(searched.model, world) for world in states]
-    title = f"{subject.machine.name}, explored by deedbox"
+    title = f"{searched.model.spec.name}, explored by deedbox"
     return FORMATS[format](searched.tables, instances, title, legend)
 
 
