@@ -261,10 +261,10 @@ def start(msg: Start) -> Taken:
     """`PaymentRunning`, and a new deed of `charge`."""
     n = 1
     first = PaymentRunning(
-        purchase=msg.purchase,
-        amount=msg.amount,
-        born=msg.at,
-        issued=n,
+        msg.purchase,
+        msg.amount,
+        msg.at,
+        n,
         ticket=n,
         deed_number=n,
         attempt=1,
@@ -296,9 +296,7 @@ def reduce(state: State, msg: Msg) -> Step:
 
 def _payment_running(state: PaymentRunning, msg: Msg) -> Step:
     match msg:
-        case ChargePaid():
-            if msg.ticket != state.ticket:
-                return LATE
+        case ChargePaid() if msg.ticket == state.ticket:
             if state.cancelled is not None:  # purchases.deed:20
                 return _to_payment_undoing(
                     state,
@@ -309,68 +307,94 @@ def _payment_running(state: PaymentRunning, msg: Msg) -> Step:
                     ref=msg.ref,
                     payment_deed=_key(state, state.deed_number),
                 )
-            return _to_stock_running(  # purchases.deed:20
-                state,
+            n = state.issued + 1  # purchases.deed:20
+            stock_running = StockRunning(
+                state.purchase,
+                state.amount,
+                state.born,
+                n,
+                ticket=n,
+                deed_number=n,
                 ref=msg.ref,
                 payment_deed=_key(state, state.deed_number),
                 cancelled=None,
             )
-        case ChargeDeclined():
-            if msg.ticket != state.ticket:
-                return LATE
+            return stock_running, (Reserve(_key(state, n), n, state.purchase),)
+        case ChargeDeclined() if msg.ticket == state.ticket:
             if state.cancelled is not None:  # purchases.deed:21
                 return _to_refunded(state, cause="cancelled: " + state.cancelled)
             if state.attempt >= LADDER_ATTEMPTS:  # purchases.deed:21
                 return _to_refunded(state, cause="payment.declined: " + msg.reason)
-            return _to_payment_backoff(  # purchases.deed:21
-                state,
+            payment_backoff = PaymentBackoff(  # purchases.deed:21
+                state.purchase,
+                state.amount,
+                state.born,
+                state.issued,
+                attempt=state.attempt,
                 due=Instant(msg.at + _ladder_wait(state.attempt)),
                 cause="payment.declined: " + msg.reason,
             )
+            return payment_backoff, ()
         case Cancel():  # purchases.deed:13
-            return _still_payment_running(state, cancelled=msg.reason)
+            payment_running = PaymentRunning(
+                state.purchase,
+                state.amount,
+                state.born,
+                state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                cancelled=msg.reason,
+            )
+            return payment_running, ()
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case RefundRefunded() | RefundFailed() | ReserveReserved() | ReserveSoldOut():
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_backoff(state: PaymentBackoff, msg: Msg) -> Step:
     match msg:
         case Cancel():  # purchases.deed:18
             return _to_refunded(state, cause="cancelled: " + msg.reason)
-        case Due():  # purchases.deed:19
-            if msg.at < state.due:
-                return NOT_DUE
-            return _to_payment_running(state, attempt=state.attempt + 1, cancelled=None)
+        case Due() if msg.at >= state.due:  # purchases.deed:19
+            n = state.issued + 1
+            payment_running = PaymentRunning(
+                state.purchase,
+                state.amount,
+                state.born,
+                n,
+                ticket=n,
+                deed_number=n,
+                attempt=state.attempt + 1,
+                cancelled=None,
+            )
+            return payment_running, (
+                Charge(_key(state, n), n, state.purchase, state.amount),
+            )
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _stock_running(state: StockRunning, msg: Msg) -> Step:
     match msg:
-        case ReserveReserved():  # purchases.deed:29
-            if msg.ticket != state.ticket:
-                return LATE
-            return _to_settled(state, hold=msg.hold)
-        case ReserveSoldOut():  # purchases.deed:30
-            if msg.ticket != state.ticket:
-                return LATE
+        case ReserveReserved() if msg.ticket == state.ticket:  # purchases.deed:29
+            settled = Settled(
+                state.purchase,
+                state.amount,
+                state.born,
+                state.issued,
+                ref=state.ref,
+                hold=msg.hold,
+            )
+            return settled, ()
+        case ReserveSoldOut() if msg.ticket == state.ticket:  # purchases.deed:30
             return _to_payment_undoing(
                 state,
                 attempt=1,
@@ -385,55 +409,79 @@ def _stock_running(state: StockRunning, msg: Msg) -> Step:
                 payment_deed=state.payment_deed,
             )
         case Cancel():  # purchases.deed:13
-            return _still_stock_running(state, cancelled=msg.reason)
+            stock_running = StockRunning(
+                state.purchase,
+                state.amount,
+                state.born,
+                state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
+                cancelled=msg.reason,
+            )
+            return stock_running, ()
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case ChargePaid() | ChargeDeclined() | RefundRefunded() | RefundFailed():
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_undoing(state: PaymentUndoing, msg: Msg) -> Step:
     match msg:
-        case RefundRefunded():  # purchases.deed:23
-            if msg.ticket != state.ticket:
-                return LATE
+        case RefundRefunded() if msg.ticket == state.ticket:  # purchases.deed:23
             return _to_refunded(state, cause=state.cause)
-        case RefundFailed():
-            if msg.ticket != state.ticket:
-                return LATE
+        case RefundFailed() if msg.ticket == state.ticket:
+            # purchases.deed:24
             if not state.told and msg.at - state.since >= 3_600_000:
-                return _to_payment_undo_backoff_and_page_oncall(  # purchases.deed:24
-                    state,
+                n = state.issued + 1
+                payment_undo_backoff = PaymentUndoBackoff(
+                    state.purchase,
+                    state.amount,
+                    state.born,
+                    n,
+                    attempt=state.attempt,
+                    since=state.since,
                     told=True,
+                    cause=state.cause,
                     due=Instant(msg.at + _patient_wait(state.attempt)),
                     error=msg.error,
+                    ref=state.ref,
+                    payment_deed=state.payment_deed,
                 )
-            return _to_payment_undo_backoff(  # purchases.deed:24
-                state,
+                return payment_undo_backoff, (
+                    PageOncall(_key(state, n), n, state.purchase, msg.error),
+                )
+            payment_undo_backoff = PaymentUndoBackoff(  # purchases.deed:24
+                state.purchase,
+                state.amount,
+                state.born,
+                state.issued,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
                 due=Instant(msg.at + _patient_wait(state.attempt)),
                 error=msg.error,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return payment_undo_backoff, ()
         case Cancel():  # purchases.deed:13
             return Refused("ignored", "PaymentUndoing ignores Cancel")
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case ChargePaid() | ChargeDeclined() | ReserveReserved() | ReserveSoldOut():
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_undo_backoff(state: PaymentUndoBackoff, msg: Msg) -> Step:
     match msg:
-        case Due():  # purchases.deed:22
-            if msg.at < state.due:
-                return NOT_DUE
+        case Due() if msg.at >= state.due:  # purchases.deed:22
             return _to_payment_undoing(
                 state,
                 attempt=state.attempt + 1,
@@ -445,19 +493,12 @@ def _payment_undo_backoff(state: PaymentUndoBackoff, msg: Msg) -> Step:
             )
         case Cancel():  # purchases.deed:13
             return Refused("ignored", "PaymentUndoBackoff ignores Cancel")
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _ended(state: Settled | Refunded, msg: Msg) -> Step:
@@ -468,17 +509,13 @@ def _ended(state: Settled | Refunded, msg: Msg) -> Step:
             return NOT_DUE
         case Cancel():
             return ENDED
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
+
+
+def _late(_: Outcome) -> Refused:
+    """Any other answer: it is to an issue that is no longer awaited."""
+    return LATE
 
 
 def _start_again(state: State, msg: Start) -> Step:
@@ -501,10 +538,10 @@ def _to_payment_undoing(
     """`PaymentUndoing`, and a new deed of `refund`."""
     n = state.issued + 1
     after = PaymentUndoing(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=n,
+        state.purchase,
+        state.amount,
+        state.born,
+        n,
         ticket=n,
         deed_number=n,
         attempt=attempt,
@@ -517,150 +554,10 @@ def _to_payment_undoing(
     return after, (Refund(_key(state, n), n, state.purchase, ref, payment_deed),)
 
 
-def _to_stock_running(
-    state: State, *, ref: PaymentRef, payment_deed: str, cancelled: str | None
-) -> Taken:
-    """`StockRunning`, and a new deed of `reserve`."""
-    n = state.issued + 1
-    after = StockRunning(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=n,
-        ticket=n,
-        deed_number=n,
-        ref=ref,
-        payment_deed=payment_deed,
-        cancelled=cancelled,
-    )
-    return after, (Reserve(_key(state, n), n, state.purchase),)
-
-
 def _to_refunded(state: State, *, cause: str) -> Taken:
     """`Refunded`, and nothing new is asked for."""
     after = Refunded(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=state.issued,
-        cause=cause,
-    )
-    return after, ()
-
-
-def _to_payment_backoff(state: PaymentRunning, *, due: Instant, cause: str) -> Taken:
-    """`PaymentBackoff`, and nothing new is asked for."""
-    after = PaymentBackoff(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=state.issued,
-        attempt=state.attempt,
-        due=due,
-        cause=cause,
-    )
-    return after, ()
-
-
-def _to_payment_running(state: State, *, attempt: int, cancelled: str | None) -> Taken:
-    """`PaymentRunning`, and a new deed of `charge`."""
-    n = state.issued + 1
-    after = PaymentRunning(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=n,
-        ticket=n,
-        deed_number=n,
-        attempt=attempt,
-        cancelled=cancelled,
-    )
-    return after, (Charge(_key(state, n), n, state.purchase, state.amount),)
-
-
-def _to_settled(state: StockRunning, *, hold: HoldId) -> Taken:
-    """`Settled`, and nothing new is asked for."""
-    after = Settled(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=state.issued,
-        ref=state.ref,
-        hold=hold,
-    )
-    return after, ()
-
-
-def _to_payment_undo_backoff_and_page_oncall(
-    state: PaymentUndoing, *, told: bool, due: Instant, error: str
-) -> Taken:
-    """`PaymentUndoBackoff`, and a new deed of `page_oncall`."""
-    n = state.issued + 1
-    after = PaymentUndoBackoff(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=n,
-        attempt=state.attempt,
-        since=state.since,
-        told=told,
-        cause=state.cause,
-        due=due,
-        error=error,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, (PageOncall(_key(state, n), n, state.purchase, error),)
-
-
-def _to_payment_undo_backoff(
-    state: PaymentUndoing, *, due: Instant, error: str
-) -> Taken:
-    """`PaymentUndoBackoff`, and nothing new is asked for."""
-    after = PaymentUndoBackoff(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=state.issued,
-        attempt=state.attempt,
-        since=state.since,
-        told=state.told,
-        cause=state.cause,
-        due=due,
-        error=error,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, ()
-
-
-def _still_payment_running(state: PaymentRunning, *, cancelled: str | None) -> Taken:
-    """`PaymentRunning`, and nothing new is asked for."""
-    after = PaymentRunning(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=state.issued,
-        ticket=state.ticket,
-        deed_number=state.deed_number,
-        attempt=state.attempt,
-        cancelled=cancelled,
-    )
-    return after, ()
-
-
-def _still_stock_running(state: StockRunning, *, cancelled: str | None) -> Taken:
-    """`StockRunning`, and nothing new is asked for."""
-    after = StockRunning(
-        purchase=state.purchase,
-        amount=state.amount,
-        born=state.born,
-        issued=state.issued,
-        ticket=state.ticket,
-        deed_number=state.deed_number,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-        cancelled=cancelled,
+        state.purchase, state.amount, state.born, state.issued, cause=cause
     )
     return after, ()
 

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Final, Protocol, TypeAlias, assert_never
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Protocol, TypeAlias, assert_never
 
 from deedbox import (
     UNSTAMPED,
@@ -431,11 +431,11 @@ def start(msg: Start) -> Taken:
     """`PaymentRunning`, and a new deed of `charge`."""
     n = 1
     first = PaymentRunning(
-        order=msg.order,
-        amount=msg.amount,
-        lines=msg.lines,
-        born=msg.at,
-        issued=n,
+        msg.order,
+        msg.amount,
+        msg.lines,
+        msg.at,
+        n,
         ticket=n,
         deed_number=n,
         attempt=1,
@@ -447,38 +447,12 @@ def start(msg: Start) -> Taken:
 
 def reduce(state: State, msg: Msg) -> Step:
     """The next state and what is then owed, or why nothing changes."""
-    match state:
-        case PaymentRunning():
-            return _payment_running(state, msg)
-        case PaymentBackoff():
-            return _payment_backoff(state, msg)
-        case PaymentSilent():
-            return _payment_silent(state, msg)
-        case StockRunning():
-            return _stock_running(state, msg)
-        case StockBackoff():
-            return _stock_backoff(state, msg)
-        case SettlementRunning():
-            return _settlement_running(state, msg)
-        case StockUndoing():
-            return _stock_undoing(state, msg)
-        case StockUndoBackoff():
-            return _stock_undo_backoff(state, msg)
-        case PaymentUndoing():
-            return _payment_undoing(state, msg)
-        case PaymentUndoBackoff():
-            return _payment_undo_backoff(state, msg)
-        case Settled() | Refunded():
-            return _ended(state, msg)
-        case _:
-            assert_never(state)
+    return _REDUCERS[type(state)](state, msg)
 
 
 def _payment_running(state: PaymentRunning, msg: Msg) -> Step:
     match msg:
-        case ChargePaid():
-            if msg.ticket != state.ticket:
-                return LATE
+        case ChargePaid() if msg.ticket == state.ticket:
             if state.cancelled is not None:  # orders.deed:20
                 return _to_payment_undoing(
                     state,
@@ -496,25 +470,28 @@ def _payment_running(state: PaymentRunning, msg: Msg) -> Step:
                 payment_deed=_key(state, state.deed_number),
                 cancelled=None,
             )
-        case ChargeDeclined():
-            if msg.ticket != state.ticket:
-                return LATE
+        case ChargeDeclined() if msg.ticket == state.ticket:
             if state.cancelled is not None:  # orders.deed:21
                 return _to_refunded(state, cause="cancelled: " + state.cancelled)
             if state.attempt >= LADDER_ATTEMPTS:  # orders.deed:21
                 return _to_refunded(state, cause="payment.declined: " + msg.reason)
-            return _to_payment_backoff(  # orders.deed:21
-                state,
+            payment_backoff = PaymentBackoff(  # orders.deed:21
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                attempt=state.attempt,
                 due=Instant(
                     msg.at + _ladder_wait(state.attempt, _key(state, state.issued))
                 ),
                 cause="payment.declined: " + msg.reason,
             )
-        case Due():
-            if msg.at < state.silent_at:
-                return NOT_DUE
+            return payment_backoff, ()
+        case Due() if msg.at >= state.silent_at:
+            # orders.deed:22
             if state.cancelled is not None or state.attempt >= LADDER_ATTEMPTS:
-                return _to_payment_undoing(  # orders.deed:22
+                return _to_payment_undoing(
                     state,
                     attempt=1,
                     since=msg.at,
@@ -527,64 +504,69 @@ def _payment_running(state: PaymentRunning, msg: Msg) -> Step:
                     ref=None,
                     payment_deed=_key(state, state.deed_number),
                 )
-            return _to_payment_silent(  # orders.deed:22
-                state,
+            payment_silent = PaymentSilent(  # orders.deed:22
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
                 due=Instant(
                     msg.at + _ladder_wait(state.attempt, _key(state, state.issued))
                 ),
                 cause="payment.silence",
             )
+            return payment_silent, ()
         case Cancel():  # orders.deed:13
-            return _still_payment_running(state, cancelled=msg.reason)
+            payment_running = PaymentRunning(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                silent_at=state.silent_at,
+                cancelled=msg.reason,
+            )
+            return payment_running, ()
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_backoff(state: PaymentBackoff, msg: Msg) -> Step:
     match msg:
         case Cancel():  # orders.deed:18
             return _to_refunded(state, cause="cancelled: " + msg.reason)
-        case Due():  # orders.deed:19
-            if msg.at < state.due:
-                return NOT_DUE
-            return _to_payment_running(
-                state,
+        case Due() if msg.at >= state.due:  # orders.deed:19
+            n = state.issued + 1
+            payment_running = PaymentRunning(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                n,
+                ticket=n,
+                deed_number=n,
                 attempt=state.attempt + 1,
                 silent_at=Instant(msg.at + 30_000),
                 cancelled=None,
             )
+            return payment_running, (
+                Charge(_key(state, n), n, state.order, state.amount),
+            )
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_silent(state: PaymentSilent, msg: Msg) -> Step:
@@ -599,40 +581,34 @@ def _payment_silent(state: PaymentSilent, msg: Msg) -> Step:
                 ref=None,
                 payment_deed=_key(state, state.deed_number),
             )
-        case Due():  # orders.deed:19
-            if msg.at < state.due:
-                return NOT_DUE
-            return _to_payment_running_again(
-                state,
+        case Due() if msg.at >= state.due:  # orders.deed:19
+            n = state.issued + 1
+            payment_running = PaymentRunning(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                n,
+                ticket=n,
+                deed_number=state.deed_number,
                 attempt=state.attempt + 1,
                 silent_at=Instant(msg.at + 30_000),
                 cancelled=None,
             )
+            return payment_running, (
+                Charge(_key(state, state.deed_number), n, state.order, state.amount),
+            )
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _stock_running(state: StockRunning, msg: Msg) -> Step:
     match msg:
-        case ReserveReserved():
-            if msg.ticket != state.ticket:
-                return LATE
+        case ReserveReserved() if msg.ticket == state.ticket:
             if state.cancelled is not None:  # orders.deed:30
                 return _to_stock_undoing(
                     state,
@@ -642,12 +618,24 @@ def _stock_running(state: StockRunning, msg: Msg) -> Step:
                     cause="cancelled: " + state.cancelled,
                     hold=msg.hold,
                 )
-            return _to_settlement_running(  # orders.deed:30
-                state, hold=msg.hold, cancelled=None
+            n = state.issued + 1  # orders.deed:30
+            settlement_running = SettlementRunning(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                n,
+                ticket=n,
+                deed_number=n,
+                ref=state.ref,
+                hold=msg.hold,
+                payment_deed=state.payment_deed,
+                cancelled=None,
             )
-        case ReserveSoldOut():  # orders.deed:31
-            if msg.ticket != state.ticket:
-                return LATE
+            return settlement_running, (
+                Settle(_key(state, n), n, state.order, state.ref, msg.hold),
+            )
+        case ReserveSoldOut() if msg.ticket == state.ticket:  # orders.deed:31
             return _to_payment_undoing(
                 state,
                 attempt=1,
@@ -661,11 +649,10 @@ def _stock_running(state: StockRunning, msg: Msg) -> Step:
                 ref=state.ref,
                 payment_deed=state.payment_deed,
             )
-        case ReserveUnavailable():
-            if msg.ticket != state.ticket:
-                return LATE
+        case ReserveUnavailable() if msg.ticket == state.ticket:
+            # orders.deed:32
             if state.cancelled is not None or state.attempt >= LADDER_ATTEMPTS:
-                return _to_payment_undoing(  # orders.deed:32
+                return _to_payment_undoing(
                     state,
                     attempt=1,
                     since=msg.at,
@@ -678,32 +665,42 @@ def _stock_running(state: StockRunning, msg: Msg) -> Step:
                     ref=state.ref,
                     payment_deed=state.payment_deed,
                 )
-            return _to_stock_backoff(  # orders.deed:32
-                state,
+            stock_backoff = StockBackoff(  # orders.deed:32
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                attempt=state.attempt,
                 due=Instant(
                     msg.at + _ladder_wait(state.attempt, _key(state, state.issued))
                 ),
                 cause="stock.unavailable: " + msg.error,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return stock_backoff, ()
         case Cancel():  # orders.deed:13
-            return _still_stock_running(state, cancelled=msg.reason)
+            stock_running = StockRunning(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
+                cancelled=msg.reason,
+            )
+            return stock_running, ()
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _stock_backoff(state: StockBackoff, msg: Msg) -> Step:
@@ -718,9 +715,7 @@ def _stock_backoff(state: StockBackoff, msg: Msg) -> Step:
                 ref=state.ref,
                 payment_deed=state.payment_deed,
             )
-        case Due():  # orders.deed:29
-            if msg.at < state.due:
-                return NOT_DUE
+        case Due() if msg.at >= state.due:  # orders.deed:29
             return _to_stock_running(
                 state,
                 attempt=state.attempt + 1,
@@ -728,35 +723,29 @@ def _stock_backoff(state: StockBackoff, msg: Msg) -> Step:
                 payment_deed=state.payment_deed,
                 cancelled=None,
             )
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _settlement_running(state: SettlementRunning, msg: Msg) -> Step:
     match msg:
-        case SettleSettled():  # orders.deed:40
-            if msg.ticket != state.ticket:
-                return LATE
-            return _to_settled(state, settled_at=msg.settled_at)
-        case SettleRefused():  # orders.deed:41
-            if msg.ticket != state.ticket:
-                return LATE
+        case SettleSettled() if msg.ticket == state.ticket:  # orders.deed:40
+            settled = Settled(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                ref=state.ref,
+                hold=state.hold,
+                settled_at=msg.settled_at,
+            )
+            return settled, ()
+        case SettleRefused() if msg.ticket == state.ticket:  # orders.deed:41
             return _to_stock_undoing(
                 state,
                 attempt=1,
@@ -770,32 +759,31 @@ def _settlement_running(state: SettlementRunning, msg: Msg) -> Step:
                 hold=state.hold,
             )
         case Cancel():  # orders.deed:13
-            return _still_settlement_running(state, cancelled=msg.reason)
+            settlement_running = SettlementRunning(
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                ref=state.ref,
+                hold=state.hold,
+                payment_deed=state.payment_deed,
+                cancelled=msg.reason,
+            )
+            return settlement_running, ()
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _stock_undoing(state: StockUndoing, msg: Msg) -> Step:
     match msg:
-        case ReleaseReleased():  # orders.deed:34
-            if msg.ticket != state.ticket:
-                return LATE
+        case ReleaseReleased() if msg.ticket == state.ticket:  # orders.deed:34
             return _to_payment_undoing(
                 state,
                 attempt=1,
@@ -805,52 +793,62 @@ def _stock_undoing(state: StockUndoing, msg: Msg) -> Step:
                 ref=state.ref,
                 payment_deed=state.payment_deed,
             )
-        case ReleaseFailed():
-            if msg.ticket != state.ticket:
-                return LATE
+        case ReleaseFailed() if msg.ticket == state.ticket:
             if not state.told and msg.at - state.since >= 3_600_000:  # orders.deed:35
-                return _to_stock_undo_backoff_and_page_oncall(
-                    state,
+                n = state.issued + 1
+                stock_undo_backoff = StockUndoBackoff(
+                    state.order,
+                    state.amount,
+                    state.lines,
+                    state.born,
+                    n,
+                    attempt=state.attempt,
+                    since=state.since,
                     told=True,
+                    cause=state.cause,
                     due=Instant(
                         msg.at + _patient_wait(state.attempt, _key(state, state.issued))
                     ),
                     error=msg.error,
+                    hold=state.hold,
+                    ref=state.ref,
+                    payment_deed=state.payment_deed,
                 )
-            return _to_stock_undo_backoff(  # orders.deed:35
-                state,
+                return stock_undo_backoff, (
+                    PageOncall(_key(state, n), n, state.order, msg.error),
+                )
+            stock_undo_backoff = StockUndoBackoff(  # orders.deed:35
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
                 due=Instant(
                     msg.at + _patient_wait(state.attempt, _key(state, state.issued))
                 ),
                 error=msg.error,
+                hold=state.hold,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return stock_undo_backoff, ()
         case Cancel():  # orders.deed:13
             return Refused("ignored", "StockUndoing ignores Cancel")
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _stock_undo_backoff(state: StockUndoBackoff, msg: Msg) -> Step:
     match msg:
-        case Due():  # orders.deed:33
-            if msg.at < state.due:
-                return NOT_DUE
+        case Due() if msg.at >= state.due:  # orders.deed:33
             return _to_stock_undoing(
                 state,
                 attempt=state.attempt + 1,
@@ -861,78 +859,72 @@ def _stock_undo_backoff(state: StockUndoBackoff, msg: Msg) -> Step:
             )
         case Cancel():  # orders.deed:13
             return Refused("ignored", "StockUndoBackoff ignores Cancel")
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_undoing(state: PaymentUndoing, msg: Msg) -> Step:
     match msg:
-        case RefundRefunded():  # orders.deed:24
-            if msg.ticket != state.ticket:
-                return LATE
+        case RefundRefunded() if msg.ticket == state.ticket:  # orders.deed:24
             return _to_refunded(state, cause=state.cause)
-        case RefundFailed():
-            if msg.ticket != state.ticket:
-                return LATE
+        case RefundFailed() if msg.ticket == state.ticket:
             if not state.told and msg.at - state.since >= 3_600_000:  # orders.deed:25
-                return _to_payment_undo_backoff_and_page_oncall(
-                    state,
+                n = state.issued + 1
+                payment_undo_backoff = PaymentUndoBackoff(
+                    state.order,
+                    state.amount,
+                    state.lines,
+                    state.born,
+                    n,
+                    attempt=state.attempt,
+                    since=state.since,
                     told=True,
+                    cause=state.cause,
                     due=Instant(
                         msg.at + _patient_wait(state.attempt, _key(state, state.issued))
                     ),
                     error=msg.error,
+                    ref=state.ref,
+                    payment_deed=state.payment_deed,
                 )
-            return _to_payment_undo_backoff(  # orders.deed:25
-                state,
+                return payment_undo_backoff, (
+                    PageOncall(_key(state, n), n, state.order, msg.error),
+                )
+            payment_undo_backoff = PaymentUndoBackoff(  # orders.deed:25
+                state.order,
+                state.amount,
+                state.lines,
+                state.born,
+                state.issued,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
                 due=Instant(
                     msg.at + _patient_wait(state.attempt, _key(state, state.issued))
                 ),
                 error=msg.error,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return payment_undo_backoff, ()
         case Cancel():  # orders.deed:13
             return Refused("ignored", "PaymentUndoing ignores Cancel")
         case Due():
             return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _payment_undo_backoff(state: PaymentUndoBackoff, msg: Msg) -> Step:
     match msg:
-        case Due():  # orders.deed:23
-            if msg.at < state.due:
-                return NOT_DUE
+        case Due() if msg.at >= state.due:  # orders.deed:23
             return _to_payment_undoing(
                 state,
                 attempt=state.attempt + 1,
@@ -944,24 +936,12 @@ def _payment_undo_backoff(state: PaymentUndoBackoff, msg: Msg) -> Step:
             )
         case Cancel():  # orders.deed:13
             return Refused("ignored", "PaymentUndoBackoff ignores Cancel")
+        case Due():
+            return NOT_DUE
         case Start():
             return _start_again(state, msg)
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
 
 
 def _ended(state: Settled | Refunded, msg: Msg) -> Step:
@@ -972,22 +952,13 @@ def _ended(state: Settled | Refunded, msg: Msg) -> Step:
             return NOT_DUE
         case Cancel():
             return ENDED
-        case (
-            ChargePaid()
-            | ChargeDeclined()
-            | RefundRefunded()
-            | RefundFailed()
-            | ReserveReserved()
-            | ReserveSoldOut()
-            | ReserveUnavailable()
-            | ReleaseReleased()
-            | ReleaseFailed()
-            | SettleSettled()
-            | SettleRefused()
-        ):
-            return LATE
         case _:
-            assert_never(msg)
+            return _late(msg)
+
+
+def _late(_: Outcome) -> Refused:
+    """Any other answer: it is to an issue that is no longer awaited."""
+    return LATE
 
 
 def _start_again(state: State, msg: Start) -> Step:
@@ -1010,11 +981,11 @@ def _to_payment_undoing(
     """`PaymentUndoing`, and a new deed of `refund`."""
     n = state.issued + 1
     after = PaymentUndoing(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
+        state.order,
+        state.amount,
+        state.lines,
+        state.born,
+        n,
         ticket=n,
         deed_number=n,
         attempt=attempt,
@@ -1038,11 +1009,11 @@ def _to_stock_running(
     """`StockRunning`, and a new deed of `reserve`."""
     n = state.issued + 1
     after = StockRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
+        state.order,
+        state.amount,
+        state.lines,
+        state.born,
+        n,
         ticket=n,
         deed_number=n,
         attempt=attempt,
@@ -1056,87 +1027,9 @@ def _to_stock_running(
 def _to_refunded(state: State, *, cause: str) -> Taken:
     """`Refunded`, and nothing new is asked for."""
     after = Refunded(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        cause=cause,
+        state.order, state.amount, state.lines, state.born, state.issued, cause=cause
     )
     return after, ()
-
-
-def _to_payment_backoff(state: PaymentRunning, *, due: Instant, cause: str) -> Taken:
-    """`PaymentBackoff`, and nothing new is asked for."""
-    after = PaymentBackoff(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        attempt=state.attempt,
-        due=due,
-        cause=cause,
-    )
-    return after, ()
-
-
-def _to_payment_silent(state: PaymentRunning, *, due: Instant, cause: str) -> Taken:
-    """`PaymentSilent`, and nothing new is asked for."""
-    after = PaymentSilent(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        deed_number=state.deed_number,
-        attempt=state.attempt,
-        due=due,
-        cause=cause,
-    )
-    return after, ()
-
-
-def _to_payment_running(
-    state: State, *, attempt: int, silent_at: Instant, cancelled: str | None
-) -> Taken:
-    """`PaymentRunning`, and a new deed of `charge`."""
-    n = state.issued + 1
-    after = PaymentRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
-        ticket=n,
-        deed_number=n,
-        attempt=attempt,
-        silent_at=silent_at,
-        cancelled=cancelled,
-    )
-    return after, (Charge(_key(state, n), n, state.order, state.amount),)
-
-
-def _to_payment_running_again(
-    state: PaymentSilent, *, attempt: int, silent_at: Instant, cancelled: str | None
-) -> Taken:
-    """`PaymentRunning`, and `charge` again, under the key of its open deed."""
-    n = state.issued + 1
-    after = PaymentRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
-        ticket=n,
-        deed_number=state.deed_number,
-        attempt=attempt,
-        silent_at=silent_at,
-        cancelled=cancelled,
-    )
-    return after, (
-        Charge(_key(state, state.deed_number), n, state.order, state.amount),
-    )
 
 
 def _to_stock_undoing(
@@ -1151,11 +1044,11 @@ def _to_stock_undoing(
     """`StockUndoing`, and a new deed of `release`."""
     n = state.issued + 1
     after = StockUndoing(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
+        state.order,
+        state.amount,
+        state.lines,
+        state.born,
+        n,
         ticket=n,
         deed_number=n,
         attempt=attempt,
@@ -1167,204 +1060,6 @@ def _to_stock_undoing(
         payment_deed=state.payment_deed,
     )
     return after, (Release(_key(state, n), n, state.order, hold),)
-
-
-def _to_settlement_running(
-    state: StockRunning, *, hold: HoldId, cancelled: str | None
-) -> Taken:
-    """`SettlementRunning`, and a new deed of `settle`."""
-    n = state.issued + 1
-    after = SettlementRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
-        ticket=n,
-        deed_number=n,
-        ref=state.ref,
-        hold=hold,
-        payment_deed=state.payment_deed,
-        cancelled=cancelled,
-    )
-    return after, (Settle(_key(state, n), n, state.order, state.ref, hold),)
-
-
-def _to_stock_backoff(state: StockRunning, *, due: Instant, cause: str) -> Taken:
-    """`StockBackoff`, and nothing new is asked for."""
-    after = StockBackoff(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        attempt=state.attempt,
-        due=due,
-        cause=cause,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, ()
-
-
-def _to_settled(state: SettlementRunning, *, settled_at: Instant) -> Taken:
-    """`Settled`, and nothing new is asked for."""
-    after = Settled(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        ref=state.ref,
-        hold=state.hold,
-        settled_at=settled_at,
-    )
-    return after, ()
-
-
-def _to_stock_undo_backoff_and_page_oncall(
-    state: StockUndoing, *, told: bool, due: Instant, error: str
-) -> Taken:
-    """`StockUndoBackoff`, and a new deed of `page_oncall`."""
-    n = state.issued + 1
-    after = StockUndoBackoff(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
-        attempt=state.attempt,
-        since=state.since,
-        told=told,
-        cause=state.cause,
-        due=due,
-        error=error,
-        hold=state.hold,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, (PageOncall(_key(state, n), n, state.order, error),)
-
-
-def _to_stock_undo_backoff(state: StockUndoing, *, due: Instant, error: str) -> Taken:
-    """`StockUndoBackoff`, and nothing new is asked for."""
-    after = StockUndoBackoff(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        attempt=state.attempt,
-        since=state.since,
-        told=state.told,
-        cause=state.cause,
-        due=due,
-        error=error,
-        hold=state.hold,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, ()
-
-
-def _to_payment_undo_backoff_and_page_oncall(
-    state: PaymentUndoing, *, told: bool, due: Instant, error: str
-) -> Taken:
-    """`PaymentUndoBackoff`, and a new deed of `page_oncall`."""
-    n = state.issued + 1
-    after = PaymentUndoBackoff(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=n,
-        attempt=state.attempt,
-        since=state.since,
-        told=told,
-        cause=state.cause,
-        due=due,
-        error=error,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, (PageOncall(_key(state, n), n, state.order, error),)
-
-
-def _to_payment_undo_backoff(
-    state: PaymentUndoing, *, due: Instant, error: str
-) -> Taken:
-    """`PaymentUndoBackoff`, and nothing new is asked for."""
-    after = PaymentUndoBackoff(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        attempt=state.attempt,
-        since=state.since,
-        told=state.told,
-        cause=state.cause,
-        due=due,
-        error=error,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-    )
-    return after, ()
-
-
-def _still_payment_running(state: PaymentRunning, *, cancelled: str | None) -> Taken:
-    """`PaymentRunning`, and nothing new is asked for."""
-    after = PaymentRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        ticket=state.ticket,
-        deed_number=state.deed_number,
-        attempt=state.attempt,
-        silent_at=state.silent_at,
-        cancelled=cancelled,
-    )
-    return after, ()
-
-
-def _still_stock_running(state: StockRunning, *, cancelled: str | None) -> Taken:
-    """`StockRunning`, and nothing new is asked for."""
-    after = StockRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        ticket=state.ticket,
-        deed_number=state.deed_number,
-        attempt=state.attempt,
-        ref=state.ref,
-        payment_deed=state.payment_deed,
-        cancelled=cancelled,
-    )
-    return after, ()
-
-
-def _still_settlement_running(
-    state: SettlementRunning, *, cancelled: str | None
-) -> Taken:
-    """`SettlementRunning`, and nothing new is asked for."""
-    after = SettlementRunning(
-        order=state.order,
-        amount=state.amount,
-        lines=state.lines,
-        born=state.born,
-        issued=state.issued,
-        ticket=state.ticket,
-        deed_number=state.deed_number,
-        ref=state.ref,
-        hold=state.hold,
-        payment_deed=state.payment_deed,
-        cancelled=cancelled,
-    )
-    return after, ()
 
 
 def _key(state: State, number: int) -> str:
@@ -1380,6 +1075,22 @@ def _ladder_wait(issue: int, seed: str) -> Duration:
 def _patient_wait(issue: int, seed: str) -> Duration:
     delay = PATIENT_DELAYS[issue - 1 if 0 < issue < 8 else -1]
     return spread(delay, "full", seed)
+
+
+_REDUCERS: Final[Mapping[type[State], Callable[[Any, Msg], Step]]] = {
+    PaymentRunning: _payment_running,
+    PaymentBackoff: _payment_backoff,
+    PaymentSilent: _payment_silent,
+    StockRunning: _stock_running,
+    StockBackoff: _stock_backoff,
+    SettlementRunning: _settlement_running,
+    StockUndoing: _stock_undoing,
+    StockUndoBackoff: _stock_undo_backoff,
+    PaymentUndoing: _payment_undoing,
+    PaymentUndoBackoff: _payment_undo_backoff,
+    Settled: _ended,
+    Refunded: _ended,
+}
 
 
 def wake(state: State) -> Instant | None:
