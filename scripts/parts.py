@@ -52,9 +52,11 @@ APART: Final[dict[str, Command]] = {
     "tests/packaging": (),
     "tests/chaos": ("-n", "2"),
     "tests/demo": ("-n", "2"),
+    "tests/strangers": ("-n", "2"),
 }
 OTHERS: Final = tuple(f"--ignore={path}" for path in APART)
 TESTS: Final = (
+    Part("Spin and rumur", (str(ROOT / "scripts" / "strangers"),)),
     Part("tests", ("pytest", "-n", "2", *OTHERS, "tests")),
     *(Part(path, ("pytest", *options, path)) for path, options in APART.items()),
 )
