@@ -30,7 +30,7 @@ build: setup ## Generate anew all committed code that comes from a spec
 	@.venv/bin/python scripts/parts.py build
 
 .PHONY: bench
-bench: bench-reducer bench-saga ## Run all benchmarks
+bench: bench-reducer bench-saga bench-wakes bench-recovery ## Run all benchmarks
 
 .PHONY: bench-reducer
 bench-reducer: setup ## Transitions a second of the generated order machine
@@ -39,6 +39,14 @@ bench-reducer: setup ## Transitions a second of the generated order machine
 .PHONY: bench-saga
 bench-saga: setup ## Sagas a second on SQLite, beside bare SQLite
 	@PYTHONPATH=tests/replay .venv/bin/python bench/saga.py
+
+.PHONY: bench-wakes
+bench-wakes: setup ## How late deadlines fire, on time and behind
+	@PYTHONPATH=tests/replay .venv/bin/python bench/wakes.py
+
+.PHONY: bench-recovery
+bench-recovery: setup ## From SIGKILL to the first command handed out anew
+	@PYTHONPATH=tests/replay .venv/bin/python bench/recovery.py
 
 .PHONY: soak
 soak: setup ## Repeat the kill tests, SOAK times (default 10)
