@@ -50,7 +50,7 @@ bench-recovery: setup ## From SIGKILL to the first command handed out anew
 
 .PHONY: soak
 soak: setup ## Repeat the kill tests, SOAK times (default 10)
-	@.venv/bin/python scripts/parts.py soak $(or $(SOAK),10)
+	@DEEDBOX_SOAK=1 .venv/bin/python scripts/parts.py soak $(or $(SOAK),10)
 
 .PHONY: clean
 clean: ## Remove .venv and all caches

@@ -118,6 +118,7 @@ def put_out(child: Process, expected: str = "") -> dict[str, int]:
     return counts
 
 
+@pytest.mark.timeout(1_800 if SOAK else 300)
 def test_r10_three_workers_share_the_work_under_kills(tmp_path: Path) -> None:
     """R10, C35, C49: nothing is lost, and nothing is done twice by its key."""
     orders, kills, pause = (10_000, 200, 4) if SOAK else (500, 10, 20)
