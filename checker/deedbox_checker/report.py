@@ -73,6 +73,8 @@ def failure(verdict: Verdict, path: str = "") -> Iterator[str]:
     yield f"{place}{verdict.says}  {verdict.broken}"
     if verdict.trace is not None:
         yield from run(verdict.trace)
+        yield ""
+        yield f"  deedbox trace {verdict.trace.id(verdict.name)}"
 
 
 def run(trace: Trace) -> Iterator[str]:
@@ -136,6 +138,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "holds": verdict.holds,
         "broken": verdict.broken or None,
         "line": None if stated is None else stated.span.line,
+        "id": None if verdict.trace is None else verdict.trace.id(verdict.name),
         "trace": None if verdict.trace is None else trace_json(verdict.trace),
     }
 

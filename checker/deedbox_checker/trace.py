@@ -7,7 +7,8 @@ line.  Points are shown as they lie to now, kept issues and keys by their deed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TypeAlias, cast
 
 from deedbox_dsl import core
@@ -45,6 +46,15 @@ class Line:
     changes: tuple[Change, ...]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """What the lines are told from; `worlds` has one more than `labels`."""
+
+    environment: Environment
+    worlds: tuple[World, ...]
+    labels: tuple[Label, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Trace:
     """`loop`: the lines that repeat for ever; with `stays`, it stops after the last one."""
@@ -54,6 +64,12 @@ class Trace:
     loop: tuple[Line, ...] = ()
     stays: bool = False
     excused: tuple[tuple[str, str], ...] = ()
+    run: Run | None = field(default=None, compare=False, repr=False)
+
+    def id(self, name: str) -> str:
+        """What `deedbox trace` knows the run by that breaks `name`: the same in every process."""
+        told = [name, *map(str, self.lines), "for ever", *map(str, self.loop)]
+        return sha256("\n".join(told).encode()).hexdigest()[:8]
 
 
 Names: TypeAlias = dict[int, int]
@@ -154,11 +170,11 @@ def own_fields(model: Model, state: Struct, names: Names) -> dict[str, str]:
     distances = live(model.points, state)
     fields: tuple[core.Field, ...] = model.fields[phase(state) or ""]
     found: dict[str, str] = {}
-    for field in fields:
-        if field.name not in given and field.name not in HIDDEN:
-            told = told_value(model, state, field, distances.get(field.name), names)
+    for own in fields:
+        if own.name not in given and own.name not in HIDDEN:
+            told = told_value(model, state, own, distances.get(own.name), names)
             if told:
-                found[field.name] = told
+                found[own.name] = told
     return found
 
 

@@ -44,7 +44,7 @@ from .properties import (
 from .reaction import reactions
 from .tables import Closure, Tables, Unbounded, close
 from .temporal import Fair, Graph, Lasso, components, refute
-from .trace import Trace, lines
+from .trace import Run, Trace, lines
 from .within import overdue
 
 LIMIT = 1_000_000
@@ -441,7 +441,11 @@ def run_trace(searched: Searched, cell: int, last: int | None = None) -> Trace:
         numbers.append(searched.tables.targets[last])
         labels.append(searched.labels[searched.tables.labels[last]])
     worlds = [searched.closure.states[number] for number in numbers]
-    return Trace(lines(searched.environment, worlds, labels), fault_count(labels))
+    return Trace(
+        lines(searched.environment, worlds, labels),
+        fault_count(labels),
+        run=Run(searched.environment, tuple(worlds), tuple(labels)),
+    )
 
 
 def fault_count(labels: Sequence[Label]) -> int:
@@ -518,5 +522,10 @@ def lasso_trace(searched: Searched, lasso: Lasso) -> Trace:
     told = lines(searched.environment, worlds, labels)
     cut = len(lasso.prefix)
     return Trace(
-        told[:cut], fault_count(labels), told[cut:], not lasso.loop, lasso.excused
+        told[:cut],
+        fault_count(labels),
+        told[cut:],
+        not lasso.loop,
+        lasso.excused,
+        Run(searched.environment, tuple(worlds), tuple(labels)),
     )
