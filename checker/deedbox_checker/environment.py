@@ -13,7 +13,7 @@ A wake is always possible too: one with nothing due must change nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, StrEnum
 from typing import Literal, TypeAlias, cast
 
@@ -90,12 +90,17 @@ class Undo(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
+    """`first` and `sent`: messages and their labels; `effects`: what `sent` does to a state."""
+
     model: Model
     reactions: Reactions
     faults: frozenset[Kind]
     undo: Undo
     first: tuple[tuple[Struct, Label], ...]
     sent: tuple[tuple[Struct, Label], ...]
+    effects: dict[Struct, tuple[tuple[Reaction, Label], ...]] = field(
+        default_factory=dict[Struct, tuple[tuple[Reaction, Label], ...]]
+    )
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """Every step of `world` that changes it, or breaks something."""
@@ -130,10 +135,14 @@ class Environment:
         self, world: World, message: Struct, label: Label
     ) -> Iterator[tuple[World, Label]]:
         for reaction in self.reactions.of(world.state, message):
-            if reaction.state is None and not reaction.broken:
-                continue
-            after, broken = self._commit(world, reaction, label.kind is Kind.TAKE)
-            yield after, replace(label, broken=broken) if broken else label
+            if reaction.state is not None or reaction.broken:
+                yield self._reacted(world, reaction, label)
+
+    def _reacted(
+        self, world: World, reaction: Reaction, label: Label
+    ) -> tuple[World, Label]:
+        after, broken = self._commit(world, reaction, label.kind is Kind.TAKE)
+        return after, replace(label, broken=broken) if broken else label
 
     def _commit(
         self, world: World, reaction: Reaction, taken: bool
@@ -219,8 +228,17 @@ class Environment:
         """Due deadlines fire before a message is reduced, so with one due there is none."""
         if self.due(state):
             return
-        for message, label in self.sent:
-            yield from self._react(world, message, label)
+        effects = self.effects.get(state)
+        if effects is None:
+            effects = tuple(
+                (reaction, label)
+                for message, label in self.sent
+                for reaction in self.reactions.of(state, message)
+                if reaction.state is not None or reaction.broken
+            )
+            self.effects[state] = effects
+        for reaction, label in effects:
+            yield self._reacted(world, reaction, label)
 
     def _far_side(self, world: World) -> Iterator[tuple[World, Label]]:
         current = world.open_deed
