@@ -49,7 +49,7 @@ bench-recovery: setup ## From SIGKILL to the first command handed out anew
 	@PYTHONPATH=tests/replay .venv/bin/python bench/recovery.py
 
 .PHONY: soak
-soak: setup ## Repeat the kill tests, SOAK times (default 10)
+soak: setup ## 100,000 simulated runs (goes on where it was stopped), and the kill tests SOAK times (default 10)
 	@DEEDBOX_SOAK=1 .venv/bin/python scripts/parts.py soak $(or $(SOAK),10)
 
 .PHONY: clean

@@ -53,12 +53,19 @@ APART: Final[dict[str, Command]] = {
     "tests/chaos": ("-n", "2"),
     "tests/demo": ("-n", "2"),
     "tests/strangers": ("-n", "2"),
+    # Alone, so that what they print is seen: runs until a mutant was found, coverage.
+    "tests/simulation/test_mutants.py": (),
+    "tests/simulation/test_refinement.py": (),
 }
 OTHERS: Final = tuple(f"--ignore={path}" for path in APART)
 TESTS: Final = (
     Part("Spin and rumur", (str(ROOT / "scripts" / "strangers"),)),
     Part("tests", ("pytest", "-n", "2", *OTHERS, "tests")),
     *(Part(path, ("pytest", *options, path)) for path, options in APART.items()),
+)
+
+SOAK: Final = (
+    Part("simulated runs", ("python", "tests/simulation/soak.py", "100000", "2")),
 )
 
 
@@ -92,7 +99,7 @@ def main(arguments: list[str]) -> int:
             return run(tuple(Part(build[-1], build) for build in BUILDS))
         case ["soak", times] if times.isdecimal():
             kill = Part("kill tests", ("pytest", "-n", "2", "tests/chaos"))
-            return run((kill,) * int(times))
+            return run((*SOAK, *(kill,) * int(times)))
         case _:
             print("usage: parts.py all | static | build | soak TIMES", file=sys.stderr)
             return 2

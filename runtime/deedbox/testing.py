@@ -2,7 +2,8 @@
 
 `FakeClock` stands still until it is advanced, and wakes whoever waits for it.
 `Laws` reads a whole store and says which invariant of the protocol does not hold; a
-`Watched` store asks it after every transaction.
+`Watched` store asks it after every transaction.  `run`, `hold` and `differences` are
+of the simulation: whole runs from a seed, and stores held against the one in memory.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import asyncio
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from typing import Any, Final, TypeAlias, TypeVar, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,6 +37,51 @@ from .operations import (
 from .step import AnyMachine, step
 from .values import Rules
 from .worker import Worker
+
+if TYPE_CHECKING:
+    from .simulation import (
+        AnyAnswer,
+        Character,
+        InMemory,
+        OnSqlite,
+        Plan,
+        Run,
+        differences,
+        hold,
+        plan_of,
+        run,
+        simulate,
+        smallest,
+    )
+
+__all__ = [
+    "EPOCH",
+    "AnyAnswer",
+    "Character",
+    "FakeClock",
+    "FakeTimer",
+    "Fault",
+    "Faults",
+    "InMemory",
+    "Laws",
+    "OnSqlite",
+    "Picture",
+    "Plan",
+    "Run",
+    "Watched",
+    "differences",
+    "elapse",
+    "fold",
+    "hold",
+    "picture",
+    "plan_of",
+    "run",
+    "settle",
+    "simulate",
+    "smallest",
+    "tampered",
+    "void",
+]
 
 T = TypeVar("T")
 EPOCH: Final = 1_700_000_000_000
@@ -363,3 +410,15 @@ class Watched:
 
     def close(self) -> None:
         self.store.close()
+
+
+_HERE = frozenset(globals())
+
+
+def __getattr__(name: str) -> object:
+    """Simulated runs are loaded with their first use."""
+    if name not in __all__ or name in _HERE:
+        raise AttributeError(f"module 'deedbox.testing' has no attribute {name!r}")
+    value: object = getattr(import_module(".simulation", __package__), name)
+    globals()[name] = value
+    return value

@@ -18,6 +18,7 @@ from ..codec import Codec
 from ..step import AnyMachine
 from ..testing import EPOCH
 from .backing import Backing, InMemory, OnSqlite
+from .conformance import differences
 from .far_side import AnyAnswer, Character
 from .plan import Fault, Plan, Sending, Trouble, Vocabulary, anything, plan, shrunk
 from .watch import Decided, Step
@@ -40,6 +41,7 @@ __all__ = [
     "Tamper",
     "Trouble",
     "Vocabulary",
+    "differences",
     "hold",
     "plan",
     "plan_of",

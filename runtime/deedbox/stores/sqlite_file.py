@@ -142,15 +142,22 @@ class Locks:
     def leave(self) -> None:
         fcntl.flock(self._write, fcntl.LOCK_UN)
 
-    def hold(self, epoch: int) -> None:
+    def hold(self, epoch: int) -> bool:
         """Show, for as long as this process lives, that the session does.
 
-        An epoch whose transaction was rolled back is given again.
+        An epoch whose transaction was rolled back is given again: to the same process,
+        or to another while this one holds its lock still; then not, and it is passed over.
         """
         if epoch in self._sessions:
             os.close(self._sessions.pop(epoch))
-        self._sessions[epoch] = self._open(str(epoch))
-        fcntl.flock(self._sessions[epoch], fcntl.LOCK_EX | fcntl.LOCK_NB)
+        file = self._open(str(epoch))
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+            return False
+        self._sessions[epoch] = file
+        return True
 
     def free(self, epoch: int) -> bool:
         """Whether nobody holds this session's lock."""

@@ -257,7 +257,8 @@ class Statements:
 
     def enter(self, enter: Enter) -> int:
         (epoch,) = self._execute(NEW_EPOCH).fetchone()
-        self._locks.hold(epoch)
+        while not self._locks.hold(epoch):
+            (epoch,) = self._execute(NEW_EPOCH).fetchone()
         lease_until = self._clock.boot() + enter.lease
         self._execute(ENTER, (epoch, lease_until, self._clock.host()))
         return int(epoch)
