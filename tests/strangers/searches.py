@@ -65,5 +65,6 @@ def by_rumur(model: str, folder: Path) -> Counts:
     said = run(folder, "./model")
     assert "No error found" in said, said
     return Counts(
-        number(r"(\d+) states", said), number(r"states, (\d+) rules fired", said)
+        number(r"(\d+) states, \d+ rules fired in", said),
+        number(r"\d+ states, (\d+) rules fired in", said),
     )
