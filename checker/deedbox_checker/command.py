@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 import msgspec
 
+from .counterexample import command as counterexample
 from .environment import FAULTS
 from .export import command as export
 from .report import as_json, as_text
@@ -59,6 +60,7 @@ def register(commands: Commands) -> None:
     )
     parser.set_defaults(run=run)
     export.register(commands)
+    counterexample.register(commands)
 
 
 def run(arguments: argparse.Namespace) -> int:

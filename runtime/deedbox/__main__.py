@@ -19,7 +19,7 @@ Run: TypeAlias = Callable[[argparse.Namespace], int]
 
 COMMANDS_OF: Final = {
     "compiler": ("build", "check", "diff", "explain", "fmt", "release", "show"),
-    "checker": ("export", "verify"),
+    "checker": ("export", "trace", "verify"),
 }
 
 

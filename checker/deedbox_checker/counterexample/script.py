@@ -43,9 +43,7 @@ def script(verdict: Verdict) -> tuple[Does, ...]:
     if trace is None or trace.run is None:
         raise Unmapped(f"{verdict.name} is not broken by a run from the start")
     if trace.loop or trace.stays:
-        raise Unmapped(
-            f"{verdict.name} is broken by what never comes, and a test ends"
-        )
+        raise Unmapped(f"{verdict.name} is broken by what never comes, and a test ends")
     if any(label.broken for label in trace.run.labels):
         raise Unmapped(
             f"{verdict.name} is broken by a step, and a replay sees states only"

@@ -1,0 +1,107 @@
+"""`deedbox trace`: a run that breaks a property, printed, drawn, or kept as a test.
+
+The run is found again, by the same search: it has the id that the report gave it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Protocol
+
+from ..report import failure
+from ..subjects import Subject
+from ..verify import Verdict, verify
+from .diagram import diagram
+from .itf import itf
+from .kept_test import kept_test
+from .script import Unmapped
+
+SHORTEST = 4
+
+
+class Commands(Protocol):
+    """What argparse calls subparsers."""
+
+    def add_parser(self, name: str, /, *, help: str) -> argparse.ArgumentParser: ...
+
+
+def register(commands: Commands) -> None:
+    parser = commands.add_parser(
+        "trace", help="show a run that breaks a property, or keep it as a test"
+    )
+    parser.add_argument("id", metavar="ID", help="as `deedbox verify` names it")
+    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
+    parser.add_argument("--machine", metavar="NAME", help="only this machine")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="instead of printing")
+    which = parser.add_mutually_exclusive_group()
+    for name, says in (
+        ("pytest", "a test that replays it on the real interpreter"),
+        ("mermaid", "a sequence diagram"),
+        ("itf", "JSON in the format of Apalache"),
+    ):
+        which.add_argument(
+            f"--{name}", dest="format", action="store_const", const=name, help=says
+        )
+    parser.set_defaults(run=run, format="text")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """0: found; 1: it cannot be written so; 2: there is none, or usage."""
+    from deedbox_generator.cli.project import Unreadable
+
+    from ..chosen import chosen
+
+    id: str = arguments.id
+    paths: list[Path] = arguments.paths
+    machine: str | None = arguments.machine
+    out: Path | None = arguments.out
+    try:
+        subjects = chosen(paths, machine)
+    except Unreadable as problem:
+        print(f"deedbox: {problem}", file=sys.stderr)
+        return 2
+    found = search(id, subjects)
+    if found is None:
+        print(f"deedbox: no run that breaks anything is called {id}", file=sys.stderr)
+        return 2
+    try:
+        text = written(arguments.format, *found)
+    except Unmapped as problem:
+        print(f"deedbox: not replayed: {problem}", file=sys.stderr)
+        return 1
+    if out is None:
+        print(text, end="")
+    else:
+        out.write_text(text, encoding="utf-8")
+    return 0
+
+
+def search(id: str, subjects: tuple[Subject, ...]) -> tuple[Subject, Verdict] | None:
+    """The broken property whose run has this id, or begins with it."""
+    if len(id) < SHORTEST:
+        return None
+    for subject in subjects:
+        for verdict in verify(subject.machine, subject.module).verdicts:
+            trace = verdict.trace
+            if trace is not None and trace.id(verdict.name).startswith(id):
+                return subject, verdict
+    return None
+
+
+def written(format: str, subject: Subject, verdict: Verdict) -> str:
+    trace = verdict.trace
+    if trace is None:
+        raise Unmapped(f"{verdict.name} has no run")
+    match format:
+        case "pytest":
+            return kept_test(subject, verdict)
+        case "mermaid":
+            return diagram(subject.machine.name, verdict.says, trace)
+        case "itf":
+            if trace.run is None:
+                raise Unmapped("a run in exact milliseconds has no explored states")
+            return itf(subject.path, verdict.says, trace, trace.run)
+        case _:
+            return "\n".join(failure(verdict, subject.path)) + "\n"

@@ -1,0 +1,38 @@
+"""A counterexample in the Informal Trace Format of Apalache, which other tools read.
+
+Every variable has a value in every state, so what does not exist there is `-`.  A run
+that goes on for ever ends where it begins again, at the state that `loop` names.
+"""
+
+from __future__ import annotations
+
+import json
+
+from ..trace import Run, Trace, picture
+
+
+def itf(path: str, says: str, trace: Trace, run: Run) -> str:
+    model = run.environment.model
+    pictures = [
+        picture(model, world, {deed.number: deed.number for deed in world.deeds})
+        for world in run.worlds
+    ]
+    names = ["step", *dict.fromkeys(name for each in pictures for name in each)]
+    texts = ["-", *(label.text for label in run.labels)]
+    whole: dict[str, object] = {
+        "#meta": {"format": "ITF", "source": path, "description": says},
+        "vars": names,
+        "states": [
+            {
+                "#meta": {"index": index},
+                **{name: each.get(name, "-") for name in names},
+                "step": text,
+            }
+            for index, (each, text) in enumerate(zip(pictures, texts, strict=True))
+        ],
+    }
+    if trace.loop:
+        whole["loop"] = len(trace.lines)
+    elif trace.stays:
+        whole["loop"] = len(pictures) - 1
+    return json.dumps(whole, indent=2) + "\n"
