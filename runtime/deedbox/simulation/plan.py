@@ -97,7 +97,11 @@ class Sending(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """A run.  `plain` handlers are not `async`; `window` of a command run at once."""
+    """A run.  `plain` handlers are not `async`; `window` of a command run at once.
+
+    `reopens`: after so many milliseconds, one of these, another process follows a dead
+    one.
+    """
 
     seed: int
     processes: int
@@ -108,6 +112,7 @@ class Plan(Struct, frozen=True):
     sendings: tuple[Sending, ...]
     operations: tuple[Trouble, ...]
     calls: tuple[Trouble, ...]
+    reopens: tuple[int, ...] = (1, 30, 800, 15_000)
 
     @property
     def size(self) -> int:

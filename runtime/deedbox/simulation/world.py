@@ -487,7 +487,7 @@ class World:
             if not answer.done():
                 answer.set_result(None)
         if reopens:
-            self.spawn(self._reopen(self._random.choice((1, 30, 800, 15_000))))
+            self.spawn(self._reopen(self._random.choice(self.plan.reopens)))
 
     async def die(self, process: Process) -> None:
         self.kill(process)
