@@ -1,0 +1,224 @@
+"""Verdicts: on what a spec states, on what it need not, and on what no run reaches.
+
+Nothing passes for want of a case: a premise that never happens is no proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from deedbox_dsl import core
+
+from .environment import (
+    ENDING,
+    Kind,
+)
+from .evaluate import phase
+from .properties import (
+    UNASKED,
+    Predicate,
+    ends_uncleanly,
+    predicate,
+    row_unawaited,
+    waits_unjustified,
+)
+from .runs import first_spin, first_state, first_step, lasso_trace
+from .searching import LIMIT, Searched
+from .tables import Unbounded
+from .temporal import Fair, Graph, refute
+from .trace import Trace
+from .within import overdue
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`broken` says why it does not hold, empty when it does; `stated` None: not asked for."""
+
+    name: str
+    says: str
+    broken: str = ""
+    trace: Trace | None = None
+    stated: core.Property | None = None
+
+    @property
+    def holds(self) -> bool:
+        return not self.broken
+
+
+def unasked(searched: Searched) -> Iterator[Verdict]:
+    """The checks that need no spec author."""
+    made = searched.model
+    states = {
+        "rows_are_awaited": row_unawaited(made),
+        "waits_are_justified": waits_unjustified(made),
+        "ends_are_clean": ends_uncleanly(made),
+    }
+    for name, says in UNASKED.items():
+        if name in states:
+            trace = first_state(searched, states[name])
+        elif name == "no_spin":
+            trace = first_spin(searched)
+        else:
+            trace = first_step(searched, name)
+        yield Verdict(name, says, "BROKEN" if trace else "", trace)
+
+
+def asked(searched: Searched) -> Iterator[Verdict]:
+    """What the spec states."""
+    for stated in searched.model.spec.properties:
+        match stated.word:
+            case "invariant" | "never":
+                yield bounded(searched, stated)
+            case "across":
+                yield crossed(searched, stated)
+            case "sometimes":
+                yield possible(searched, stated)
+            case "eventually" | "leads":
+                yield temporal(searched, stated)
+
+
+def says(stated: core.Property) -> str:
+    if stated.within is None:
+        return f"{stated.word} {stated.name}"
+    return f"{stated.word} {stated.name} (within: wakes on time)"
+
+
+def bounded(searched: Searched, stated: core.Property) -> Verdict:
+    wanted = predicate(searched.model, stated.pred)
+    worlds = searched.closure.states
+    if stated.word == "never":
+        trace = first_state(searched, wanted.holds)
+        exercised = not stated.pred.states or any(map(wanted.applies, worlds))
+    else:
+        trace = first_state(
+            searched, lambda world: wanted.applies(world) and not wanted.holds(world)
+        )
+        exercised = any(map(wanted.applies, worlds))
+    return judged(stated, trace, exercised)
+
+
+def judged(stated: core.Property, trace: Trace | None, exercised: bool) -> Verdict:
+    broken = (
+        "BROKEN" if trace else "" if exercised else "VACUOUS: its premise never happens"
+    )
+    return Verdict(stated.name, says(stated), broken, trace, stated)
+
+
+def crossed(searched: Searched, stated: core.Property) -> Verdict:
+    trace = first_step(searched, stated.name)
+    return judged(stated, trace, stated.name in searched.environment.reactions.met)
+
+
+def possible(searched: Searched, stated: core.Property) -> Verdict:
+    wanted = predicate(searched.model, stated.pred)
+    happens = any(map(wanted.holds, searched.closure.states))
+    broken = "" if happens else "BROKEN: no run gets there"
+    return Verdict(stated.name, says(stated), broken, None, stated)
+
+
+def temporal(searched: Searched, stated: core.Property) -> Verdict:
+    graph = as_graph(searched)
+    conditions = fairness(searched)
+    source: Predicate | None = None
+    if stated.word == "leads" and stated.target is not None:
+        source = predicate(searched.model, stated.pred)
+        goal = predicate(searched.model, stated.target)
+    else:
+        goal = predicate(searched.model, stated.pred)
+    worlds = searched.closure.states
+    begun = starts(searched)
+    premise = bytes(
+        number in begun if source is None else source.holds(world)
+        for number, world in enumerate(worlds)
+    )
+    target = bytes(goal.holds(world) for world in worlds)
+    if not any(premise):
+        return judged(stated, None, exercised=False)
+    if not conditions:
+        reason = "REFUSED: no step is bound to happen"
+        return Verdict(stated.name, says(stated), reason, None, stated)
+    lasso = refute(graph, premise, target, conditions)
+    if lasso is not None:
+        return judged(stated, lasso_trace(searched, lasso), exercised=True)
+    if stated.within is None:
+        return judged(stated, None, exercised=True)
+    try:
+        trace = overdue(searched.model, stated, LIMIT)
+    except Unbounded:
+        reason = f"INCOMPLETE: more than {LIMIT:,} states in milliseconds"
+        return Verdict(stated.name, says(stated), reason, None, stated)
+    return judged(stated, trace, exercised=True)
+
+
+def starts(searched: Searched) -> set[int]:
+    """The states that a first start makes."""
+    tables = searched.tables
+    return {tables.targets[edge] for edge in tables.steps(0)}
+
+
+def as_graph(searched: Searched) -> Graph:
+    tables = searched.tables
+    return Graph(
+        tables.start,
+        tables.offsets,
+        tables.targets,
+        tables.labels,
+        tables.faults,
+        bytes(label.kind in ENDING for label in searched.labels),
+    )
+
+
+def fairness(searched: Searched) -> list[Fair]:
+    """The interpreter goes on, deadlines fire, time passes, the far side answers.
+
+    Weakly: each unless it stops being possible, as when a silence comes first.  An answer
+    that is assumed in the end is asked for, given and heard, however often silence wins.
+    """
+
+    weak = {
+        "commands are handed out": Kind.HAND_OUT,
+        "answers are taken": Kind.TAKE,
+        "deadlines fire": Kind.DUE,
+        "time goes on": Kind.TIME,
+        "the far side answers": Kind.FAR_SIDE,
+    }
+    found: list[Fair] = []
+    for name, kind in weak.items():
+        group = frozenset(
+            number for number, label in enumerate(searched.labels) if label.kind is kind
+        )
+        if group:
+            found.append(Fair(name, group))
+    for command, outcome in searched.model.spec.bounds.assumed:
+        pair = f"{command}.{outcome}"
+        for kind, subject, name in (
+            (Kind.HAND_OUT, command, f"{command} is handed out in the end"),
+            (Kind.FAR_SIDE, pair, f"{pair} in the end"),
+            (Kind.TAKE, pair, f"{pair} is heard in the end"),
+        ):
+            group = frozenset(
+                number
+                for number, label in enumerate(searched.labels)
+                if label.kind is kind and label.subject == subject
+            )
+            found.append(Fair(name, group, strong=True))
+    return found
+
+
+def uncovered(searched: Searched) -> Iterator[str]:
+    """States and lines of the spec that no run reaches."""
+    spec = searched.model.spec
+    reached = {phase(world.state) for world in searched.closure.states}
+    for state in spec.states:
+        if state.name not in reached:
+            yield f"state {state.name}"
+    followed = searched.environment.reactions.followed
+    alive = {spec.clauses[number].span for number in followed}
+    dead: dict[int, None] = {}
+    for clause in spec.clauses:
+        refuses = clause.body is None or isinstance(clause.body.exit, core.Reject)
+        if not refuses and clause.span not in alive:
+            dead[clause.span.line] = None
+    for line in dead:
+        yield f"line {line}"

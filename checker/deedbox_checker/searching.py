@@ -1,0 +1,95 @@
+"""One instance, closed and explored: what every verdict is read from.
+
+Pure; what takes long tells `progress` how many states there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+
+from deedbox_dsl import core
+
+from . import engine
+from .abstraction import World
+from .environment import (
+    COUNTED,
+    FAULTS,
+    Environment,
+    Label,
+)
+from .limits import unexplored
+from .model import Model, model
+from .points import TwoDistances
+from .tables import Closure, Tables, close
+
+LIMIT = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """One instance, closed and explored."""
+
+    environment: Environment
+    closure: Closure[World]
+    labels: tuple[Label, ...]
+    explored: engine.Explored
+
+    @property
+    def model(self) -> Model:
+        return self.environment.model
+
+    @property
+    def tables(self) -> Tables:
+        return self.explored.tables
+
+
+@dataclass(slots=True)
+class Numbered:
+    """Labels by number, in the order in which they first occur."""
+
+    numbers: dict[Label, int] = field(default_factory=dict[Label, int])
+
+    def of(self, label: Label) -> int:
+        return self.numbers.setdefault(label, len(self.numbers))
+
+
+def prepared(spec: core.Machine, module: ModuleType) -> Model | str:
+    """The model, or why there is none."""
+    for name in spec.bounds.excepted_faults:
+        if name not in FAULTS:
+            return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
+    try:
+        made = model(spec, module)
+    except TwoDistances as found:
+        return f"`{found.field}` is compared in ways whose order is not finite"
+    return unexplored(spec, made.points) or made
+
+
+def search(
+    environs: Environment, limit: int, progress: Callable[[int], None]
+) -> Searched:
+    numbered = Numbered()
+    met = 0
+
+    def successors(world: World) -> Iterator[tuple[World, int]]:
+        nonlocal met
+        met += 1
+        if not met % 1000:
+            progress(met)
+        for after, label in environs.steps(world):
+            yield after, numbered.of(label)
+
+    closed = close([World()], successors, limit)
+    labels = tuple(numbered.numbers)
+    made = Tables(
+        len(closed.states),
+        1,
+        0,
+        closed.offsets,
+        closed.targets,
+        closed.labels,
+        bytes(label.kind in COUNTED for label in labels),
+    )
+    return Searched(environs, closed, labels, engine.explore(made))
