@@ -21,6 +21,7 @@ from deedbox_dsl import core
 from deedbox_dsl.source import Text
 
 from . import plan
+from .layout import laid_out
 from .packages import has_output, package
 from .quoting import comment, docstring
 
@@ -132,9 +133,10 @@ def _files(package_: plan.Package) -> dict[str, str]:
             _render("sqlite.j2", table=machine.table),
         )
     written = {
-        f"{package_.name}/{name}.py": formatted(
+        f"{package_.name}/{name}.py": laid_out(
             f"{head}{doc}\n\nfrom __future__ import annotations\n\n"
-            f"{_imports(body, name, of_module.get(name, origins))}\n\n{body}"
+            f"{_imports(body, name, of_module.get(name, origins))}\n\n{body}",
+            formatted,
         )
         for name, (doc, body) in bodies.items()
     }

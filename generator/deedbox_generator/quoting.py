@@ -14,7 +14,8 @@ _PLAIN_DOC = re.compile(r"[^\x00-\x09\x0b-\x1f\x7f-\xa0\\]*")
 
 def literal(text: str) -> str:
     """A Python literal whose value is exactly `text`; anything unprintable is escaped."""
-    return repr(text)
+    written = repr(text)
+    return written if '"' in text else f'"{written[1:-1]}"'
 
 
 def docstring(text: str) -> str:

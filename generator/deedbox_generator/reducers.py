@@ -300,7 +300,7 @@ def _referred(line: str, ref: str, depth: int) -> str:
     if depth + len(line) + len(ref) <= WIDTH or "(" not in line or not ref:
         return line + ref
     head, bracket, rest = line.partition("(")
-    return f"{head}{bracket}{ref}\n{rest}"
+    return f"{head}{bracket}{ref}\n    {rest}"
 
 
 def _changes_nothing(body: core.Body) -> bool:
