@@ -34,7 +34,7 @@ from .operations import (
 )
 from .reducing import reduce
 from .work import Work
-from .writing import claim, look, write
+from .writing import claim, look, overdue, write
 
 
 class Fenced(Exception):
@@ -55,9 +55,10 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     yield from postpone(work)
     yield from reduce(work, spent)
     yield from write(work)
-    yield from claim(work)
     if batch.look or batch.reap or (batch.due and not work.more_due):
         yield from look(work, work.now)
+    if batch.due or not overdue(work):
+        yield from claim(work)
     try:
         yield from ask(Commit())
     except CommitUnknown as unknown:

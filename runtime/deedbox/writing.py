@@ -209,3 +209,11 @@ def look(work: Work, after: int) -> Program[None]:
     work.result.outlook = yield from ask(
         Look(work.desk.epoch, work.now, after, machines)
     )
+
+
+def overdue(work: Work) -> bool:
+    """Whether a look found deadlines that have come: they fire before more is handed out."""
+    outlook = work.result.outlook
+    return outlook is not None and any(
+        wake <= work.now for wake in outlook.wakes.values()
+    )
