@@ -22,8 +22,7 @@ UNEXPLORED: Final = {
 }
 OPEN: Final = {
     # An instant of the past plus a span that reaches the future is not explored: a
-    # period that begins in the past and ends ahead, the next slot of an overdue one.
-    "Leader",
+    # period that begins in the past and ends ahead.
     "Subscription",
 }
 SEEDS: Final = 60

@@ -78,7 +78,6 @@ class Watch:
         self.dead: set[str] = set()
         self.claimed: dict[Deed, set[int]] = {}
         self.calls: dict[Deed, int] = {}
-        self.redriven: set[Deed] = set()
         self.returned: set[Deed] = set()
         self.removed: set[tuple[str, str]] = set()
         self.notes: list[str] = []
@@ -243,7 +242,7 @@ class Watch:
         self, author: str, key: Key, before: OutboxRow | None, row: OutboxRow
     ) -> None:
         codec = self._codecs[key[0]]
-        _, _, ticket, name, deed, claim, next_at, _, started, parked, *_ = row
+        _, _, ticket, name, deed, claim, next_at, tries, started, parked, *_ = row
         if before is not None and before[4] != deed:
             before = None  # the row of another life, gone and come in one transaction
         if before is None:
@@ -270,6 +269,10 @@ class Watch:
             return
         if before[5] != claim and before[5] is not None:
             self._let_go(author, key, before[5])
+        if tries < before[7]:
+            # Given back unfinished in an orderly stop, or let go by a person.
+            left = self.calls.get((key, deed), 0) - (before[7] - tries)
+            self.calls[key, deed] = max(left, 0)
         if started < before[8]:
             self.say(f"{key} was started, and is not any more")
 
@@ -359,7 +362,7 @@ class Watch:
         )
         if type_.unrepeatable and count > 1:
             self.say(f"{key} is unrepeatable, and called {count} times")
-        if deed not in self.redriven and count > self._rules.deliveries:
+        if count > self._rules.deliveries and not type_.unrepeatable:
             self.say(f"R6: {key} is called {count} times")
 
     def _is_alone(self, process: str, key: Key, row: OutboxRow) -> None:
