@@ -46,8 +46,11 @@ def main(arguments: list[str] | None = None) -> int:
         ["demo"],
         ["migrate"],
     ):  # a run-time command does not load the compiler
-        for extra in entry_points(group="deedbox.commands"):
-            add_extra(commands, extra)
+        extras = entry_points(group="deedbox.commands")
+        # The compiler before the checker, which takes longer to load.
+        for extra in sorted(extras, key=lambda each: each.name, reverse=True):
+            if not set(words[:1]) & commands.choices.keys():  # loaded until it is known
+                add_extra(commands, extra)
     parsed, rest = parser.parse_known_args(words)
     run: Run = parsed.run
     if rest and run is not missing:
