@@ -475,3 +475,30 @@ async def test_waiting_ends_at_its_time(place: Place) -> None:
         while not stop.done():
             place.clock.advance(10)
             await asyncio.sleep(0.001)
+
+
+async def test_r17_each_message_and_each_command_is_counted_as_it_ended(
+    place: Place,
+) -> None:
+    """R17: what was sent and what was answered, under one name each."""
+    box = place.open()
+    async with Worker(box, {job.machine: Hands()}) as worker:
+        sent = [
+            worker.start(job.Start(job="a")),
+            worker.start(job.Start(job="a")),
+            worker.start(job.Start(job="a", size=2)),
+            worker.send(job.machine, "a", job.Forbidden()),
+            worker.send(job.machine, "b", job.Stop()),
+            worker.send(job.machine, "a", job.Later(due=Instant(1))),
+        ]
+        answers = await asyncio.gather(*sent, return_exceptions=True)
+        await settle(worker)
+    assert [type(answer).__name__ for answer in answers] == [
+        "Receipt",
+        "Receipt",
+        "Rejected",
+        "Rejected",
+        "UnknownInstance",
+        "Receipt",
+    ]
+    assert box.counts == {"handled": 2, "ignored": 2, "rejected": 3}
