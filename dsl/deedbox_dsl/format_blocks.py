@@ -7,8 +7,9 @@ without a text, where it is no more than an exit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import assert_never
+from typing import Final, Literal, TypeAlias, assert_never
 
 from . import syntax as s
 from .comments import Entry, Written
@@ -16,20 +17,41 @@ from .format_expressions import expression, listed
 from .format_lists import body_doc, names_doc, settings_doc
 from .pretty import (
     SPACE,
+    WIDTH,
+    Cat,
     Doc,
+    Trail,
     cat,
+    flat,
     group,
+    is_broken,
     joined,
     nest,
 )
+
+ROOM: Final = WIDTH - 4
+"""How long a clause may be: it stands in a state, in a machine."""
 
 
 def inside_doc(item: s.Inside, it: Written) -> Doc:
     head = f"in {names_doc(item.states)} "
     commented = it.has_before(item.span.end)
     entries: list[Entry] = []
+    row: list[tuple[int, _Headed]] = []
     for clause in item.clauses:
-        entries += it.unit(clause.span, partial(_clause, clause, it))
+        if isinstance(clause, s.Ignore):
+            entries += it.unit(clause.span, partial(_ignore, clause))
+            _align(row, entries)
+            continue
+        headed = _headed(clause, it)
+        unit = it.unit(clause.span, headed.doc)
+        other = bool(row) and row[-1][1].sort != headed.sort
+        if len(unit) > 1 or unit[0].blank or not headed.short or other:
+            _align(row, entries)
+        entries += unit
+        if headed.short:
+            row.append((len(entries) - 1, headed))
+    _align(row, entries)
     entries += it.before(item.span.end)
     alone = len(entries) == 1 and it.text is not None and not commented
     if alone and not it.breaks(item.span, item.clauses[0].span):
@@ -37,21 +59,70 @@ def inside_doc(item: s.Inside, it: Written) -> Doc:
     return cat(head, body_doc(entries))
 
 
-def _clause(clause: s.Clause, it: Written) -> Doc:
+Sort: TypeAlias = Literal["message", "outcome", "deadline"]
+
+
+@dataclass(slots=True)
+class _Headed:
+    """A clause with a block: what stands before the `{`, and the block once it is made."""
+
+    sort: Sort
+    head: Doc
+    block: s.Block
+    it: Written
+    made: Doc = ""
+
+    def doc(self) -> Doc:
+        self.made = block_doc(self.block, self.it)
+        return cat(self.head, " ", self.made)
+
+    @property
+    def short(self) -> bool:
+        """Whether it can stand on one line."""
+        return not is_broken(self.made) and self.length(0) <= ROOM
+
+    @property
+    def width(self) -> int:
+        return len(flat(self.head) or "")
+
+    def length(self, width: int) -> int:
+        return max(self.width, width) + 1 + len(flat(self.made) or "")
+
+
+def _align(row: list[tuple[int, _Headed]], entries: list[Entry]) -> None:
+    """Put the `{` of clauses of one sort into one column, where all stay on their lines."""
+    width = max((headed.width for _, headed in row), default=0)
+    if len(row) > 1 and all(headed.length(width) <= ROOM for _, headed in row):
+        for index, headed in row:
+            blanks = " " * (width - headed.width + 1)
+            doc: Doc = cat(headed.head, blanks, headed.made)
+            old = entries[index]
+            match old.doc:
+                case Cat(items=(Cat(), _, Trail() as trail)):
+                    doc = cat(doc, trail)
+                case _:
+                    pass
+            entries[index] = Entry(doc, old.blank)
+    row.clear()
+
+
+def _headed(clause: s.On | s.At, it: Written) -> _Headed:
     match clause:
         case s.On():
             head = cat(f"on {_trigger(clause.trigger)}", bind_doc(clause.bind))
-            guard = guard_doc(clause.guard)
-            return cat(head, guard, " ", block_doc(clause.block, it))
+            sort: Sort = "message" if clause.trigger.outcome is None else "outcome"
+            return _Headed(sort, cat(head, guard_doc(clause.guard)), clause.block, it)
         case s.At():
             head = cat(f"at {clause.deadline.text}", guard_doc(clause.guard))
-            return cat(head, " ", block_doc(clause.block, it))
-        case s.Ignore():
-            triggers = [_trigger(each) for each in clause.triggers]
-            inner = joined(triggers, cat(",", SPACE))
-            return group("ignore ", nest(inner, indent=4))
+            return _Headed("deadline", head, clause.block, it)
         case _:
             assert_never(clause)
+
+
+def _ignore(clause: s.Ignore) -> Doc:
+    triggers = [_trigger(each) for each in clause.triggers]
+    inner = joined(triggers, cat(",", SPACE))
+    return group("ignore ", nest(inner, indent=4))
 
 
 def _trigger(trigger: s.Trigger) -> str:
