@@ -167,7 +167,17 @@ async def _in_memory(machine: AnyMachine, run: Sequence[Does]) -> End:
         life = Life(machine, run, ledger, clock, box)
         async with Worker(box, life.handlers(), patience=0) as worker:
             crashed = await life.live(worker)
+            await _stopped(worker, clock)
     return ledger.end
+
+
+async def _stopped(worker: Worker, clock: FakeClock) -> None:
+    """Let go of every handler, and of what they held."""
+    stopping = asyncio.ensure_future(worker.stop())
+    while not stopping.done():
+        clock.advance(1)
+        await asyncio.sleep(0.0003)
+    await stopping
 
 
 def _process(module: str, run: tuple[Does, ...], folder: Path) -> None:
@@ -186,6 +196,7 @@ def _process(module: str, run: tuple[Does, ...], folder: Path) -> None:
                 book.write_bytes(msgspec.json.encode(ledger))
                 if crashed:
                     os.kill(os.getpid(), signal.SIGKILL)
+                await _stopped(worker, clock)
 
     asyncio.run(live())
 

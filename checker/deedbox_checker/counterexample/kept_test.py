@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import assert_never
 
+import black
 import msgspec
 from deedbox.replay import (
     Action,
@@ -52,7 +53,7 @@ def kept_test(subject: Subject, verdict: Verdict) -> str:
     ends = f"{phase(last.state)!r}, {text(counts)}, {text(fields)}"
     faults = f"{trace.faults} fault{'' if trace.faults == 1 else 's'}"
     used = sorted({type(step.action).__name__ for step in steps})
-    return "\n".join(
+    module_text = "\n".join(
         [
             f'"""{subject.path}: {verdict.says}, broken by a run of {len(trace.lines)} steps and {faults}.',
             "",
@@ -81,6 +82,7 @@ def kept_test(subject: Subject, verdict: Verdict) -> str:
             "",
         ]
     )
+    return black.format_str(module_text, mode=black.Mode())
 
 
 def text(values: Mapping[str, object]) -> str:
