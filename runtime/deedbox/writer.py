@@ -414,7 +414,11 @@ class Writer:
         By halves, so that few are alone: one that the store does not take is set aside
         (R11), the others go on.  Whether some could not be written, and wait.
         """
-        left = [(yield from self._due(codec))]
+        due = yield from self._due(codec)
+        if due is None:
+            self._horizon.look = True
+            return True
+        left = [due]
         failures, waits = 0, False
         while left and failures < HOPELESS:
             ids = left.pop()
@@ -432,15 +436,25 @@ class Writer:
         self._horizon.look = True
         return waits or bool(left)
 
-    def _due(self, codec: Codec) -> Program[list[str]]:
-        """A page of what is due, in the order of the wakes."""
+    def _due(self, codec: Codec) -> Program[list[str] | None]:
+        """A page of what is due, in the order of the wakes; None when it cannot be read."""
         try:
             yield from ask(Begin())
             now = yield from ask(Now())
             due = ListDue(codec.name, codec.version, now, DUE_PAGE)
             return [row[0] for row in (yield from ask(due))]
+        except Exception as problem:
+            log.warning("what is due of %s cannot be read: %s", codec.name, problem)
+            return None
         finally:
+            yield from self._roll_back()
+
+    def _roll_back(self) -> Program[None]:
+        """Undo the transaction; one whose undoing fails was not committed either."""
+        try:
             yield from ask(Rollback())
+        except Exception as problem:
+            log.warning("a rollback failed: %s", problem)
 
     def _attempt(self, batch: Batch) -> Program[Exception | None]:
         """One transaction; what made it fail, if it did and left the store as it was.
@@ -457,16 +471,16 @@ class Writer:
                     self.desk, batch, partial(self._since, started)
                 )
             except Poisoned as poison:
-                yield from ask(Rollback())
+                yield from self._roll_back()
                 log.error("the reducer failed on an answer:\n%s", poison.reason)
                 aside = Raised(poison.key, poison.reason, poison.reason)
                 batch.answers = [one for one in batch.answers if one.key != poison.key]
                 batch.raised = [*batch.raised, aside]
             except Fenced:
-                yield from ask(Rollback())
+                yield from self._roll_back()
                 self._lose_everything()
             except Exception as problem:
-                yield from ask(Rollback())
+                yield from self._roll_back()
                 return problem
             else:
                 self._apply(batch, result, started)
@@ -563,7 +577,7 @@ class Writer:
                 count = yield from ask(Release(desk.epoch, now))
                 yield from ask(Commit())
             except Exception:
-                yield from ask(Rollback())
+                yield from self._roll_back()
                 log.exception("the session could not be ended; its lease will run out")
         self.desk = Desk(desk.codecs, desk.rules)
         self._dispatcher = None

@@ -141,12 +141,20 @@ def test_a_failing_run_is_made_smaller_and_told() -> None:
 
 # ---- the seam ----------------------------------------------------------------------
 
-SHELL: Final = [
-    path
-    for path in sorted(RUNTIME.glob("*.py"))
-    # The clock is the seam; the others are not part of a running interpreter.
-    if path.stem not in {"__main__", "clock", "testing", "opening", "failpoints"}
-]
+
+def imported(name: str, known: dict[str, Path]) -> dict[str, Path]:
+    """The module and those of ours that it needs, but for the seam and its test points."""
+    path = RUNTIME / f"{name}.py"
+    if name in known or name in {"clock", "failpoints"} or not path.exists():
+        return known
+    known[name] = path
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module:
+            imported(node.module, known)
+    return known
+
+
+SHELL: Final = sorted(imported("worker", {}).values())
 BANNED: Final = {
     "time", "random", "uuid", "secrets", "datetime", "threading", "socket", "signal",
     "subprocess", "multiprocessing",

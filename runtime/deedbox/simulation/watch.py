@@ -8,6 +8,7 @@ invariants once, at the end of a run.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import cast
 
@@ -67,6 +68,9 @@ class Watch:
         self._codecs = codecs
         self._rules = rules
         self._far_side = far_side
+        self._told = {
+            target for codec in codecs.values() for target in codec.targets.values()
+        }
         self.broken: list[str] = []
         self.seen: dict[tuple[str, str], Seen] = {}
         self.outbox: dict[Key, OutboxRow] = {}
@@ -80,6 +84,8 @@ class Watch:
         self.calls: dict[Deed, int] = {}
         self.returned: set[Deed] = set()
         self.removed: set[tuple[str, str]] = set()
+        self.sent: Counter[tuple[str, str, str]] = Counter()
+        """How often each message was given to a process; a step uses one of them up."""
         self.notes: list[str] = []
         """What the last commit has changed, in words."""
         self.events: list[Step | Decided] = []
@@ -197,6 +203,8 @@ class Watch:
                 self.say(f"{machine.name} {id}: {message} answers what is not awaited")
             else:
                 self._answers(row, message)
+        if ticket is None and not isinstance(message, Due):
+            self._was_sent(codec, id, message)
         result = step(machine, state, message)
         if isinstance(result, Refused):
             self.say(f"I4: {machine.name} {id}: {message} is journaled and refused")
@@ -208,6 +216,15 @@ class Watch:
             f"{machine.name} {id}: {then}{phase} by {type(message).__name__}"
         )
         return cast(Struct, result.state)
+
+    def _was_sent(self, codec: Codec, id: str, message: Struct) -> None:
+        """No message is applied more often than it was sent."""
+        if codec.name in self._told:
+            return  # what is told by another machine is in its outbox, exactly once
+        sent = codec.name, id, text(replace(message, at=-1))
+        self.sent[sent] -= 1
+        if self.sent[sent] < 0:
+            self.say(f"{codec.name} {id}: {message} was applied, and not sent again")
 
     def _answers(self, row: OutboxRow, message: Struct) -> None:
         """What is taken is what the far side answered to the key of the row."""

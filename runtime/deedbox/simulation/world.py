@@ -19,10 +19,11 @@ from random import Random
 from typing import Any, Final, TypeVar, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ..box import Box
 from ..clock import Timer
-from ..codec import Codec
+from ..codec import Codec, text
 from ..errors import DeedboxError, Rejected, SendError, StoreClosed, StoreFailed
 from ..machine import CommandType
 from ..operations import (
@@ -428,8 +429,8 @@ class World:
 
     def _look(self) -> None:
         for found in (self.watch.broken, self.far_side.broken):
-            for text in found:
-                self.break_(text)
+            for said in found:
+                self.break_(said)
             found.clear()
 
     def _after(self) -> None:
@@ -538,6 +539,8 @@ class World:
     ) -> None:
         machine = self._codecs[sending.machine].machine
         message, message_id = sending.message, sending.message_id
+        sent = sending.machine, sending.id, text(replace(message, at=-1))
+        self.watch.sent[sent] += 1
         said: object
         try:
             if type(message) is machine.start_type:
@@ -599,8 +602,8 @@ class World:
             await self.sleep(1_000)
         await self._quiet_down(senders)
         laws = Laws(self.machines, self.plan.rules)
-        for text in laws.broken(self.processes[-1].store):
-            self.break_(text)
+        for said in laws.broken(self.processes[-1].store):
+            self.break_(said)
 
     def _gap(self, after: int | None) -> int:
         if after is not None:
@@ -631,8 +634,8 @@ class World:
         if not all(sender.done() for sender in senders):
             self.break_("a sender has no answer, long after the last fault")
         if self.loop.now >= until:
-            for text in self.watch.lost(owed):
-                self.break_(text)
+            for said in self.watch.lost(owed):
+                self.break_(said)
             await self._is_quiet()
 
     async def _is_quiet(self) -> None:
@@ -789,8 +792,8 @@ class World:
     def after_commit(self, process: Process) -> None:
         """The laws are looked at, and the other processes see that somebody wrote."""
         self.watch.committed(process.name, self.backing.rows())
-        for text in self.watch.notes:
-            self.note(process.name, text)
+        for said in self.watch.notes:
+            self.note(process.name, said)
         self.watch.notes.clear()
         self._look()
         for other in self.living:
