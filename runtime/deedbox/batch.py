@@ -19,7 +19,6 @@ from .machine import CommandType
 from .operations import Key, Name, Outlook
 from .values import AnswerKind, Receipt, Rules
 
-Answer: TypeAlias = Receipt | SendError | int
 Reply: TypeAlias = Callable[[object], None]
 
 

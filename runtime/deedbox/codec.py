@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Union, cast
+from typing import Any, Final, Protocol, cast
 
 import msgspec
 from msgspec import Struct
@@ -20,7 +20,7 @@ from .errors import DocumentTooLarge, Rejected, UnknownMachine, WrongType
 from .key import key_text
 from .machine import CommandType, Due, Told
 from .step import AnyMachine
-from .upcast import Upcast, Upcaster
+from .upcast import Upcast, Upcaster, union
 from .values import Receipt
 
 LARGEST: Final = 1 << 20
@@ -78,6 +78,13 @@ def digest(kind: type[Struct], document: str) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
+class Addressed(Protocol):
+    """What a machine tells another, when it is no start."""
+
+    @property
+    def to(self) -> str: ...
+
+
 class Codec:
     """What the interpreter needs of one machine at every step."""
 
@@ -100,7 +107,7 @@ class Codec:
         self.machine = machine
         self.name = machine.name
         self.version = machine.version
-        self.decode_state = Decoder[Any](Union[machine.states]).decode  # noqa: UP007
+        self.decode_state = Decoder[Any](union(machine.states)).decode
         self.phases: dict[type[Struct], str] = {
             state: str(state.__struct_config__.tag) for state in machine.states
         }
@@ -136,7 +143,7 @@ class Codec:
         self.targets[name] = target
         self.commands[name] = command
         self.command_types |= dict.fromkeys(kinds, command)
-        self._commands[name] = Decoder[Any](Union[kinds]).decode  # noqa: UP007
+        self._commands[name] = Decoder[Any](union(kinds)).decode
 
     def id_of(self, start: Struct) -> str:
         """The id of the instance that this start message begins."""
@@ -181,7 +188,7 @@ class Codec:
             raise WrongType(f"{type(command).__name__}: {problem}") from problem
         if kind is self.machine.start_type:
             return self.checked_id(self.id_of(message)), message
-        return self.checked_id(getattr(command, "to")), message  # noqa: B009
+        return self.checked_id(cast("Addressed", command).to), message
 
     def outcome(self, command: CommandType, answer: object) -> Struct | None:
         """A handler's answer, checked against the outcomes of its command."""

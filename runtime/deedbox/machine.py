@@ -141,7 +141,7 @@ class Older:
 S = TypeVar("S", bound=Struct)
 B = TypeVar("B", bound=Struct)
 M = TypeVar("M", bound=Struct)
-O = TypeVar("O", bound=Struct)  # noqa: E741
+O = TypeVar("O", bound=Struct)  # noqa: E741  O for outcomes, beside S, B, M and C
 C = TypeVar("C", bound=Struct)
 
 

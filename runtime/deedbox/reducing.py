@@ -7,7 +7,7 @@ fail in a step fails before that; so an item that is refused or raises does so a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -27,7 +27,7 @@ from .errors import (
     UnknownInstance,
     failure,
 )
-from .machine import Due, Instant, Refused
+from .machine import Command, Due, Instant, Refused
 from .operations import (
     Key,
     Owing,
@@ -35,6 +35,7 @@ from .operations import (
     ask,
 )
 from .step import Step, step
+from .upcast import ticket_of
 from .values import HOUR, Receipt
 from .work import Work
 
@@ -166,7 +167,7 @@ def apply(work: Work, tell: Tell) -> Receipt:
                 raise MessageIdReused(f"{tell.message_id} for {tell.id}")
             if isinstance(answer, Receipt):
                 return answer
-            raise answer  # type: ignore[misc]
+            raise answer
     if one.state is not None and one.refusal is None:
         fire(work, one)
     if one.refusal is not None:
@@ -209,7 +210,7 @@ def deliver(work: Work, held: Held, post: Tell | SendError) -> None:
         park = work.parked(held, None if newer else said)
         next_at = work.later(held, park)
         machine, id, ticket = held.key
-        key: str = getattr(held.command, "idempotency_key")  # noqa: B009
+        key = cast("Command", held.command).idempotency_key
         row = (machine, id, ticket, held.type.name, key, None, next_at, held.tries)
         version, document = held.codec.version, text(held.command)
         work.returned.append((*row, 0, park, said, version, document))
@@ -251,7 +252,7 @@ def advance(
             work.end(key)
         work.result.counts["withdrawn"] += 1
     for type_, command, document in owed:
-        ticket: int = command.ticket  # type: ignore[attr-defined]
+        ticket = ticket_of(command)
         work.owed[name, id, ticket] = type_, command, document, version
     if one.state is None:
         one.born = at

@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Struct
 
 from .batch import (
-    Answer,
     Answered,
     Batch,
     Desk,
@@ -26,6 +25,7 @@ from .codec import Codec, text
 from .errors import (
     InstanceParked,
     NewerVersion,
+    Rejected,
     SendError,
     printable,
 )
@@ -38,7 +38,7 @@ from .operations import (
     OutboxRow,
 )
 from .upcast import ticket_of
-from .values import MINUTE, Rules
+from .values import MINUTE, Receipt, Rules
 
 CLOCK_BEHIND: Final = 5 * MINUTE
 """So far may the clock be behind an instance's time before it is counted (R9)."""
@@ -56,7 +56,7 @@ class Work:
         self.due: list[Live] = []
         self.more_due = False
         self.older: list[Live] = []
-        self.seen: dict[tuple[str, str, str], tuple[str, Answer]] = {}
+        self.seen: dict[tuple[str, str, str], tuple[str, Receipt | Rejected]] = {}
         self.taken: list[tuple[Answered, Live | None]] = []
         self.posts: dict[Key, tuple[Held, Tell | SendError]] = {}
         self.returned: list[OutboxRow] = []

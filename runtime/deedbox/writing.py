@@ -7,6 +7,7 @@ started by nobody before the commit.
 from __future__ import annotations
 
 from collections import Counter
+from typing import cast
 
 import msgspec
 
@@ -20,6 +21,7 @@ from .errors import (
     SendError,
     UnknownVersion,
 )
+from .machine import Command
 from .operations import (
     Behind,
     Claim,
@@ -133,7 +135,7 @@ def owe(work: Work) -> Program[None]:
                 id,
                 ticket,
                 type_.name,
-                command.idempotency_key,  # type: ignore[attr-defined]
+                cast("Command", command).idempotency_key,
                 desk.epoch if claimed else None,
                 None if claimed else work.now,
                 1 if claimed else 0,

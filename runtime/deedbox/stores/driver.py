@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ..operations import AnyOperation, Program
 
@@ -22,4 +22,4 @@ def drive(program: Program[T], perform: Callable[[AnyOperation], object]) -> T:
             else:
                 operation = program.send(answer)
     except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
+        return cast("T", end.value)

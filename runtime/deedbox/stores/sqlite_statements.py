@@ -162,7 +162,7 @@ where (machine, id, ticket) in (
   where {WAITS} and o.next_at <= ?2 and o.machine = ?3 and o.command = ?4
     and o.version <= ?5
   order by o.next_at, o.machine, o.id, o.ticket limit ?6)
-returning *"""  # noqa: S608
+returning *"""  # noqa: S608  as said
 MARK: Final = """\
 update deedbox_outbox set started = 1
 where machine = ? and id = ? and ticket = ? and claim = ?"""
@@ -186,7 +186,7 @@ NEXT: Final = f"""\
 select o.next_at from deedbox_outbox o where {WAITS} and o.next_at > ?1
   and o.version <= (select json_extract(m.value, '$[1]') from json_each(?2) m
                     where json_extract(m.value, '$[0]') = o.machine)
-order by o.next_at limit 1"""  # noqa: S608
+order by o.next_at limit 1"""  # noqa: S608  as above
 OWED: Final = (
     "select * from deedbox_outbox where machine = ? and id = ? order by ticket"
 )
