@@ -5,19 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
 from .counterexample import command as counterexample
 from .environment import FAULTS
 from .export import command as export
-from .report import as_json, as_text
+from .report import as_json, as_table, as_text
 from .verify import LIMIT, Report, verify, with_costs
 
-NEEDS: Final = ("lark", "jinja2", "black")
+if TYPE_CHECKING:
+    from .remembered import Known
+    from .subjects import Subject
+
+NEEDS: Final = ("lark", "jinja2", "black", "rich")
 
 
 class Commands(Protocol):
@@ -58,6 +63,11 @@ def register(commands: Commands) -> None:
         action="store_true",
         help="say of each fault how many states there are only because of it",
     )
+    parser.add_argument(
+        "--no-cache",
+        action="store_true",
+        help="explore again what has not changed, and keep nothing",
+    )
     parser.set_defaults(run=run)
     export.register(commands)
     counterexample.register(commands)
@@ -67,19 +77,22 @@ def run(arguments: argparse.Namespace) -> int:
     """0: everything holds; 1: something does not, or was not explored; 2: usage."""
     from deedbox_generator.cli.project import Unreadable
 
-    paths: list[Path] = arguments.paths
     without: list[str] = arguments.without
+    asked = Asked(
+        tuple(arguments.paths),
+        arguments.machine,
+        tuple(name for name in FAULTS if name not in without),
+        arguments.limit,
+        arguments.costs,
+        not arguments.no_cache,
+    )
+    spoken = arguments.format == "text"
+    found: list[Known] = []
     try:
-        found = list(
-            reports(
-                paths,
-                arguments.machine,
-                tuple(name for name in FAULTS if name not in without),
-                arguments.limit,
-                costs=arguments.costs,
-                spoken=arguments.format == "text",
-            )
-        )
+        for known in reports(asked):
+            found.append(known)
+            if spoken:
+                print(known.text, end="\n\n", flush=True)
     except Unreadable as problem:
         print(f"deedbox: {problem}", file=sys.stderr)
         return 2
@@ -88,62 +101,100 @@ def run(arguments: argparse.Namespace) -> int:
             f"deedbox: there is no machine {arguments.machine or ''}", file=sys.stderr
         )
         return 2
-    if arguments.format == "json":
-        listed = [as_json(report, path) for path, report in found]
+    if spoken and len(found) > 1:
+        print(as_table([known.data for known in found]), end="")
+    if not spoken:
+        listed = [known.data for known in found]
         print(msgspec.json.format(msgspec.json.encode(listed)).decode())
-    return int(not all(report.holds for _, report in found))
+    return int(not all(known.holds for known in found))
 
 
-def reports(
-    paths: Sequence[Path],
-    machine: str | None,
-    faults: tuple[str, ...],
-    limit: int,
-    *,
-    costs: bool,
-    spoken: bool,
-) -> Iterator[tuple[str, Report]]:
-    """A report for each machine that is asked for, printed as soon as it is there."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the words of the command say; `kept`: what is known already will do."""
+
+    paths: Sequence[Path]
+    machine: str | None
+    faults: tuple[str, ...]
+    limit: int
+    costs: bool
+    kept: bool
+
+
+def reports(asked: Asked) -> Iterator[Known]:
+    """A report for each machine that is asked for, as soon as it is there."""
     from deedbox_dsl.problems import has_errors
     from deedbox_dsl.render import to_text
     from deedbox_generator.cli.compiled import compiled
     from deedbox_generator.cli.project import Unreadable, project
 
+    from .remembered import Known, Remembered
     from .subjects import subjects
 
-    specs = project(paths)
+    specs = project(asked.paths)
     program, problems = compiled(specs)
     if has_errors(problems):
         raise Unreadable(f"the specs have problems\n{to_text(problems, program.texts)}")
+    said = {**specs.texts, **specs.shapes}
+    words = f"{asked.faults} {asked.limit} {asked.costs}"
+    remembered = Remembered(specs.root, {**said, "": words})
     for subject in subjects(program):
-        if subject.path in specs.chosen and machine in (None, subject.machine.name):
-            bar = Bar(subject.machine.name)
-            report = verify(
-                subject.machine,
-                subject.module,
-                faults=faults,
-                limit=limit,
-                progress=bar.show,
+        name = subject.machine.name
+        if subject.path not in specs.chosen or asked.machine not in (None, name):
+            continue
+        known = remembered.find(subject.path, name) if asked.kept else None
+        if known is None:
+            report = explored(subject, asked)
+            known = Known(
+                report.holds,
+                as_text(report, subject.path),
+                as_json(report, subject.path),
             )
-            if costs:
-                report = with_costs(report, subject.machine, subject.module, limit)
-            bar.clear()
-            if spoken:
-                print(as_text(report, subject.path), end="\n\n", flush=True)
-            yield subject.path, report
+            if asked.kept:
+                remembered.keep(subject.path, name, known)
+        yield known
+
+
+def explored(subject: Subject, asked: Asked) -> Report:
+    """One machine, searched, while a terminal is shown how far."""
+    with Bar(subject.machine.name) as bar:
+        report = verify(
+            subject.machine,
+            subject.module,
+            faults=asked.faults,
+            limit=asked.limit,
+            progress=bar.show,
+        )
+        if asked.costs:
+            report = with_costs(report, subject.machine, subject.module, asked.limit)
+    return report
 
 
 class Bar:
-    """One line on a terminal that says how far the search is; silent elsewhere."""
+    """How many states there are so far, on a terminal; silent elsewhere."""
 
     def __init__(self, name: str) -> None:
-        self.name = name
-        self.shown = sys.stderr.isatty()
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.completed:,.0f} states"),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._bar.add_task(name, total=None)
+
+    def __enter__(self) -> Bar:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
 
     def show(self, states: int) -> None:
-        if self.shown:
-            print(f"\r{self.name}: {states:,} states …", end="", file=sys.stderr)
-
-    def clear(self) -> None:
-        if self.shown:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        self._bar.update(self._task, completed=states)

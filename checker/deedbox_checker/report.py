@@ -6,7 +6,7 @@ only what changed; of a run that owes for ever, why nothing else happens.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from .trace import Line, Trace
@@ -41,6 +41,39 @@ def count(number: int) -> str:
         if number >= size:
             return f"{number / size:.1f}{unit}"
     return str(number)
+
+
+def as_table(reports: Sequence[Mapping[str, Json]]) -> str:
+    """Many reports, given as JSON, in a line each."""
+    rows = [("machine", "", "states", "steps", "depth", "seconds", "faults on")]
+    for report in reports:
+        verdict = "holds" if report["holds"] else "BROKEN"
+        if report["incomplete"]:
+            verdict = "INCOMPLETE"
+        faults = report["faults"]
+        on = len(faults) if isinstance(faults, list) else 0
+        sizes = (f"{report[name]:,}" for name in ("states", "steps", "depth"))
+        states, steps, depth = sizes
+        rows.append(
+            (
+                str(report["machine"]),
+                verdict,
+                states,
+                steps,
+                depth,
+                f"{report['seconds']:.2f}",
+                str(on),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join(
+        "  ".join(
+            text.ljust(width) if n < 2 else text.rjust(width)
+            for n, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )
 
 
 def details(report: Report, path: str) -> Iterator[str]:

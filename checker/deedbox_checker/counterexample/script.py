@@ -9,6 +9,7 @@ step is refused, and the refusal says why.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from deedbox.replay import (
     Action,
@@ -108,7 +109,7 @@ def _action(
                 " such an answer from the machine"
             )
         case _:
-            raise Unmapped(f"there is no real counterpart of: {label.text}")
+            assert_never(label.kind)
 
 
 def _message(among: tuple[tuple[Struct, Label], ...], label: Label) -> Struct:
