@@ -50,7 +50,7 @@ def machine(text: str) -> core.Machine:
 
 def printed(name: str) -> syntax.Machine:
     """A lowered machine as the semantics print it."""
-    text = Text.of(name, (HERE / "lowered" / f"{name}.deed").read_text("utf-8"))
+    text = Text.of(name, (HERE / "lowered" / f"{name}.txt").read_text("utf-8"))
     module, problems = parse(text)
     assert problems == ()
     (only,) = module.declarations
