@@ -16,43 +16,33 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Any, Final, TypeVar, cast
 
-import msgspec
 from msgspec import Struct
-from msgspec.structs import replace
 
 from .batch import Batch, Desk, Migrating, Redriven, Reply, Result, Tell
 from .clock import Clock
-from .codec import Codec, digest
 from .errors import (
-    InstanceParked,
     MisplacedCall,
-    NewerVersion,
     SendError,
     StoreClosed,
     StoreFailed,
-    UnknownMachine,
-    UnknownVersion,
 )
 from .machine import Instant, Machine
+from .machines import Machines
 from .operations import (
     Conflict,
     History,
-    InstanceRow,
-    JournalRow,
-    Load,
     Now,
-    OutboxRow,
     Page,
     Program,
     Store,
     Unstorable,
     ask,
 )
-from .operations import Owed as OwedRows
 from .operations import Transaction as StoreTransaction
 from .protocol import inside
+from .reading import instance, journaled, listed
 from .step import AnyMachine
-from .values import Instance, Journaled, Listed, Migrated, Owed, Receipt, Rules
+from .values import Instance, Journaled, Listed, Migrated, Receipt, Rules
 from .writer import Stop, Writer
 
 S = TypeVar("S", bound=Struct)
@@ -84,64 +74,6 @@ def spawn_thread(body: Callable[[], None]) -> Callable[[], None]:
     thread = threading.Thread(target=body, name="deedbox writer", daemon=True)
     thread.start()
     return thread.join
-
-
-class Machines:
-    """The machines of a box, by name and by type of message."""
-
-    def __init__(self, machines: Iterable[AnyMachine]) -> None:
-        self.codecs: dict[str, Codec] = {}
-        self._starts: dict[type[Struct], Codec] = {}
-        for machine in machines:
-            if machine.name in self.codecs:
-                raise UnknownMachine(f"two machines are called {machine.name}")
-            codec = self.codecs[machine.name] = Codec(machine)
-            self._starts[machine.start_type] = codec
-
-    def of(self, machine: AnyMachine) -> Codec:
-        codec = self.codecs.get(machine.name)
-        if codec is None or codec.machine is not machine:
-            raise UnknownMachine(f"{machine.name} was not given to `open`")
-        return codec
-
-    def start(self, message: Struct, message_id: str | None, reply: Reply) -> Tell:
-        codec = self._starts.get(type(message))
-        if codec is None:
-            raise UnknownMachine(f"{type(message).__name__} starts none of them")
-        valid, document = codec.validated(message)
-        return self._tell(codec, codec.id_of(valid), valid, document, message_id, reply)
-
-    def message(
-        self,
-        machine: AnyMachine,
-        id: str,
-        message: Struct,
-        message_id: str | None,
-        reply: Reply,
-    ) -> Tell:
-        codec = self.of(machine)
-        if type(message) not in machine.messages:
-            raise UnknownMachine(f"{machine.name} takes no {type(message).__name__}")
-        valid, document = codec.validated(message)
-        return self._tell(
-            codec, codec.checked_id(id), valid, document, message_id, reply
-        )
-
-    def _tell(
-        self,
-        codec: Codec,
-        id: str,
-        message: Struct,
-        document: str,
-        message_id: str | None,
-        reply: Reply,
-    ) -> Tell:
-        seal = ""
-        if message_id is not None:
-            codec.checked_id(message_id)
-            seal = digest(type(message), document)
-        starts = type(message) is codec.machine.start_type
-        return Tell(codec, id, message, starts, message_id, seal, reply)
 
 
 def _given(answer: object) -> Receipt:
@@ -332,7 +264,7 @@ class Box:
         """
         self.refuse_inside()
         codec = self.machines.of(machine)
-        return cast("Instance[S] | None", self.store.read(_instance(codec, id)))
+        return cast("Instance[S] | None", self.store.read(instance(codec, id)))
 
     def history(self, machine: AnyMachine, id: str) -> list[Journaled]:
         """The journal of an instance, from the oldest entry that is kept.
@@ -344,7 +276,7 @@ class Box:
         self.refuse_inside()
         codec = self.machines.of(machine)
         rows = self.store.read(ask(History(codec.name, codec.checked_id(id))))
-        return [_journaled(codec, row) for row in rows]
+        return [journaled(codec, row) for row in rows]
 
     def list(
         self,
@@ -362,7 +294,7 @@ class Box:
         self.refuse_inside()
         codec = self.machines.of(machine)
         rows = self.store.read(ask(Page(codec.name, after, phase, due_before, limit)))
-        return [_listed(row) for row in rows]
+        return [listed(row) for row in rows]
 
     @property
     def counts(self) -> Counter[str]:
@@ -449,7 +381,7 @@ class Transaction:
     def get(self, machine: Machine[S, B, M, O, C], id: str) -> Instance[S] | None:
         """As `Box.get`, with what this transaction has done."""
         codec = self._machines.of(machine)
-        found = self._transaction.run(_instance(codec, id))
+        found = self._transaction.run(instance(codec, id))
         return cast("Instance[S] | None", found)
 
     def _tell(self, make: Callable[[Reply], Tell]) -> Receipt:
@@ -468,67 +400,3 @@ class Transaction:
 def _step_inside(desk: Desk, batch: Batch) -> Program[Result]:
     now = yield from ask(Now())
     return (yield from inside(desk, batch, now))
-
-
-def _instance(codec: Codec, id: str) -> Program[Any]:
-    rows = yield from ask(Load(codec.name, [id]))
-    if not rows:
-        return None
-    _, rev, _, at, _, version, wake_at, parked, doc = rows[0]
-    if parked is not None:
-        raise InstanceParked(f"{codec.name} {id}: {parked}")
-    if version > codec.version:
-        raise NewerVersion(f"{codec.name} {id} has version {version}")
-    try:
-        found = codec.state(version, doc, at)
-    except (msgspec.MsgspecError, UnknownVersion) as problem:
-        raise InstanceParked(
-            f"{codec.name} {id} does not decode: {problem}"
-        ) from problem
-    owed = yield from ask(OwedRows(codec.name, id))
-    wake = None if wake_at is None else Instant(wake_at)
-    phase = codec.phases[type(found.state)]
-    waiting = tuple(_owed(row) for row in owed)
-    return Instance(id, phase, found.state, rev, Instant(at), wake, waiting)
-
-
-def _owed(row: OutboxRow) -> Owed:
-    _, _, ticket, command, key, claim, next_at, tries, _, parked, error, _, doc = row
-    return Owed(
-        ticket,
-        command,
-        key,
-        claim is not None,
-        tries,
-        None if next_at is None else Instant(next_at),
-        error,
-        parked,
-        doc,
-    )
-
-
-def _journaled(codec: Codec, row: JournalRow) -> Journaled:
-    _, _, rev, at, kind, version, document = row
-    entry = Journaled(rev, Instant(at), kind == "base", version, document, None, None)
-    try:
-        if kind == "base":
-            value = codec.state(version, document, at).state
-        elif version == codec.version:
-            value = codec.journaled(document)
-        else:
-            return replace(entry, unread=f"a message of version {version}")
-    except (msgspec.MsgspecError, SendError, LookupError) as problem:
-        return replace(entry, unread=str(problem))
-    return replace(entry, value=value)
-
-
-def _listed(row: InstanceRow) -> Listed:
-    id, rev, phase, at, _, _, wake_at, parked, _ = row
-    return Listed(
-        id,
-        phase,
-        rev,
-        Instant(at),
-        None if wake_at is None else Instant(wake_at),
-        parked,
-    )
