@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         StoreRefused,
         UnknownInstance,
         UnknownMachine,
+        Unsettled,
         WrongType,
     )
     from .opening import open
@@ -97,6 +98,7 @@ __all__ = [
     "Transition",
     "UnknownInstance",
     "UnknownMachine",
+    "Unsettled",
     "Worker",
     "WrongType",
     "key_text",
@@ -125,6 +127,7 @@ _ELSEWHERE = {
         "StoreRefused",
         "UnknownInstance",
         "UnknownMachine",
+        "Unsettled",
         "WrongType",
     ),
     "opening": ("open",),

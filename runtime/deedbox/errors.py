@@ -75,6 +75,10 @@ class StoreFailed(StoreError):
     """The transaction failed and was rolled back; the store is as it was before."""
 
 
+class Unsettled(StoreError):
+    """Whether the message was applied is not known: the store did not say, and cannot be asked."""
+
+
 class StoreClosed(StoreError):
     """The box is closed, or is being closed."""
 

@@ -12,6 +12,7 @@ It holds no state between batches (R2): the caller applies the result to its `De
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from .batch import (
     Batch,
@@ -19,7 +20,7 @@ from .batch import (
     Result,
     Watch,
 )
-from .errors import StoreFailed
+from .errors import StoreFailed, Unsettled
 from .loading import load, postpone, take
 from .operations import (
     Begin,
@@ -35,6 +36,9 @@ from .operations import (
 from .reducing import reduce
 from .work import Work
 from .writing import claim, look, overdue, write
+
+ASKED: Final = 8
+"""So often is a store asked what became of a commit."""
 
 
 class Fenced(Exception):
@@ -62,13 +66,27 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     try:
         yield from ask(Commit())
     except CommitUnknown as unknown:
-        yield from ask(Rollback())
-        last = yield from ask(Settle(desk.epoch))
+        last = yield from settled(desk.epoch)
         if last is None:
             raise Fenced from None
         if last == desk.batch:
             raise StoreFailed(f"the commit was not made: {unknown}") from unknown
     return work.result
+
+
+def settled(epoch: int) -> Program[int | None]:
+    """The last batch that was committed; it is asked until there is an answer, or `Unsettled`.
+
+    Doing a batch again before that is known could apply a message twice.
+    """
+    silence: Exception | None = None
+    for _ in range(ASKED):
+        try:
+            yield from ask(Rollback())
+            return (yield from ask(Settle(epoch)))
+        except Exception as problem:
+            silence = problem
+    raise Unsettled(str(silence)) from silence
 
 
 def glance(desk: Desk, watches: list[Watch], now: int) -> Program[Result]:

@@ -39,7 +39,7 @@ from .batch import (
 )
 from .clock import Clock
 from .codec import Codec
-from .errors import DeedboxError, StoreClosed, StoreFailed
+from .errors import DeedboxError, StoreClosed, StoreFailed, Unsettled
 from .horizon import FLOOR, Horizon
 from .loading import DUE_PAGE
 from .operations import (
@@ -362,9 +362,12 @@ class Writer:
     def _do(self, batch: Batch) -> Program[None]:
         """The batch; again when it failed; then one item a transaction (R2)."""
         problem = yield from self._attempt(batch)
-        if problem is not None:
+        if problem is not None and not isinstance(problem, Unsettled):
             problem = yield from self._attempt(batch)
         if problem is None:
+            return
+        if isinstance(problem, Unsettled):
+            self._leave_unsettled(batch, problem)
             return
         horizon, pause = self._horizon, self._horizon.pause
         if pause == 0:
@@ -407,6 +410,17 @@ class Writer:
                     item.reply(problem if known else StoreFailed(repr(problem)))
         if waits or self._again:
             horizon.back_off(pause)
+
+    def _leave_unsettled(self, batch: Batch, problem: Unsettled) -> None:
+        """Nobody knows whether it is committed: it is not done again, and all hear so.
+
+        What it owes, and what was held, is taken up when the lost session's lease ends.
+        """
+        asked: list[Tell | Redriven | Migrating]
+        asked = [*batch.tells, *batch.redriven, *batch.migrating]
+        for item in asked:
+            item.reply(problem)
+        self._queue.extend(batch.watches)
 
     def _wake_apart(self, codec: Codec) -> Program[bool]:
         """Fire a page of due instances that cannot be written together.
@@ -479,6 +493,10 @@ class Writer:
             except Fenced:
                 yield from self._roll_back()
                 self._lose_everything()
+            except Unsettled as problem:
+                log.error("%s", problem)
+                self._lose_everything()
+                return problem
             except Exception as problem:
                 yield from self._roll_back()
                 return problem

@@ -113,3 +113,20 @@ def test_each_statement_may_fail_once_on_sqlite(
     group: tuple[str, ...], tmp_path: Path
 ) -> None:
     each_once(machines(group), on_sqlite(tmp_path))
+
+
+def test_a_commit_that_nobody_can_be_asked_about_is_not_done_again() -> None:
+    """C28: its answer is lost, and so are the first questions what became of it."""
+    found = machines(("Lease",))
+    plan, done = script(found)
+    operations = [line.what for line in done.trace if not isinstance(line.what, str)]
+    for number, operation in enumerate(operations[: loud(done)], 1):
+        if not isinstance(operation, Commit):
+            continue
+        for silent in (1, 2, 20):
+            lost = Trouble(number, Fault.COMMITTED, 0)
+            silence = [
+                Trouble(number + at, Fault.FAILS, 0) for at in range(1, silent + 1)
+            ]
+            again = simulate(replace(plan, operations=(lost, *silence)), found)
+            assert again.broken == [], again.story

@@ -68,7 +68,7 @@ class Watch:
         self._codecs = codecs
         self._rules = rules
         self._far_side = far_side
-        self._told = {
+        self.told = {
             target for codec in codecs.values() for target in codec.targets.values()
         }
         self.broken: list[str] = []
@@ -219,7 +219,7 @@ class Watch:
 
     def _was_sent(self, codec: Codec, id: str, message: Struct) -> None:
         """No message is applied more often than it was sent."""
-        if codec.name in self._told:
+        if codec.name in self.told:
             return  # what is told by another machine is in its outbox, exactly once
         sent = codec.name, id, text(replace(message, at=-1))
         self.sent[sent] -= 1

@@ -24,7 +24,14 @@ from msgspec.structs import replace
 from ..box import Box
 from ..clock import Timer
 from ..codec import Codec, text
-from ..errors import DeedboxError, Rejected, SendError, StoreClosed, StoreFailed
+from ..errors import (
+    DeedboxError,
+    Rejected,
+    SendError,
+    StoreClosed,
+    StoreFailed,
+    Unsettled,
+)
 from ..machine import CommandType
 from ..operations import (
     AnyOperation,
@@ -553,6 +560,10 @@ class World:
             said = problem
         if isinstance(said, Receipt) and said.answer == "applied":
             self._is_committed(sending, said)
+        elif not isinstance(said, Unsettled):
+            self.watch.sent[sent] -= 1
+            if self.watch.sent[sent] < 0 and sending.machine not in self.watch.told:
+                self.break_(f"R2: {message} was applied, and its sender hears {said!r}")
         if not answer.done():
             answer.set_result(said)
 
