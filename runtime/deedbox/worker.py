@@ -19,7 +19,7 @@ import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
@@ -28,13 +28,12 @@ from .box import Box
 from .clock import Timer
 from .errors import (
     MisplacedCall,
-    MissingHandlers,
-    MissingMachines,
     UnknownMachine,
     failure,
 )
+from .handlers import Handler, found, told
 from .machine import Machine
-from .operations import Key, Name
+from .operations import Key
 from .step import AnyMachine
 from .values import Instance, Receipt
 from .writer import Drain, Serve, Stop
@@ -51,13 +50,6 @@ BLOCKED: Final = 1_000
 """Milliseconds after which a loop that does not answer is said to be blocked."""
 
 log = logging.getLogger("deedbox")
-
-
-class Handler(Struct, frozen=True):
-    """How one command is called: on the loop, or in a thread."""
-
-    call: Callable[[Any], Any]
-    on_loop: bool
 
 
 class Running(Struct):
@@ -98,14 +90,14 @@ class Worker:
         patience: float = PATIENCE,
     ) -> None:
         self._box = box
-        self._handlers = _found(handlers, only)
+        self._handlers = found(handlers, only)
         self._room = {
             name: window if handler.on_loop else min(window, threads)
             for name, handler in self._handlers.items()
         }
         for machine in handlers:
             box.machines.of(machine)
-        self._room |= dict.fromkeys(_told(box), window)
+        self._room |= dict.fromkeys(told(box), window)
         self._threads = threads
         self._limit = _milliseconds(limit)
         self._patience = _milliseconds(patience)
@@ -417,47 +409,3 @@ def _settle(future: asyncio.Future[object], value: object) -> None:
 
 def _milliseconds(seconds: float) -> int:
     return round(seconds * 1000)
-
-
-def _told(box: Box) -> list[Name]:
-    """What the machines of the box tell each other, as the names of commands."""
-    codecs = box.machines.codecs
-    told = [
-        (codec.name, name, target)
-        for codec in codecs.values()
-        for name, target in codec.targets.items()
-    ]
-    missing = [f"{name} tells {to}" for name, _, to in told if to not in codecs]
-    if missing:
-        raise MissingMachines("; ".join(missing))
-    return [(machine, name) for machine, name, _ in told]
-
-
-def _found(
-    handlers: Mapping[AnyMachine, object], only: Collection[str] | None
-) -> dict[Name, Handler]:
-    """The method of each served command."""
-    found: dict[Name, Handler] = {}
-    missing: list[str] = []
-    known: set[str] = set()
-    for machine, methods in handlers.items():
-        for command in machine.commands:
-            name = f"{machine.name}.{command.name}"
-            known.add(name)
-            if only is not None and name not in only:
-                continue
-            call = getattr(methods, command.name, None)
-            if not callable(call):
-                missing.append(
-                    f"{type(methods).__name__} lacks {command.name} of {name}"
-                )
-                continue
-            found[machine.name, command.name] = Handler(
-                call, inspect.iscoroutinefunction(call)
-            )
-    missing.extend(
-        f"there is no command {name}" for name in sorted(set(only or ()) - known)
-    )
-    if missing:
-        raise MissingHandlers("; ".join(missing))
-    return found
