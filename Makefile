@@ -30,7 +30,7 @@ build: setup ## Generate anew all committed code that comes from a spec
 	@.venv/bin/python scripts/parts.py build
 
 .PHONY: bench
-bench: bench-reducer bench-saga bench-wakes bench-recovery ## Run all benchmarks
+bench: bench-reducer bench-saga bench-wakes bench-recovery bench-checker ## Run all benchmarks
 
 .PHONY: bench-reducer
 bench-reducer: setup ## Transitions a second of the generated order machine
@@ -48,10 +48,15 @@ bench-wakes: setup ## How late deadlines fire, on time and behind
 bench-recovery: setup ## From SIGKILL to the first command handed out anew
 	@PYTHONPATH=tests/replay .venv/bin/python bench/recovery.py
 
+.PHONY: bench-checker
+bench-checker: setup ## States a second of the model checker, beside Spin and rumur
+	@scripts/strangers
+	@.venv/bin/python bench/checker.py $(SIZES)
+
 .PHONY: soak
 soak: setup ## 100,000 simulated runs (goes on where it was stopped), and the kill tests SOAK times (default 10)
 	@DEEDBOX_SOAK=1 .venv/bin/python scripts/parts.py soak $(or $(SOAK),10)
 
 .PHONY: clean
 clean: ## Remove .venv and all caches
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .deedbox-cache dist

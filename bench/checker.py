@@ -2,7 +2,8 @@
 
     python bench/checker.py [S M L XL]
 
-The counts are checked on the way: an engine that is fast and wrong has no rate.
+Beside them Spin and rumur, on models of the same saga, and how often their time
+ours is.  The counts are checked on the way: an engine that is fast and wrong has no rate.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from deedbox_checker import engine, product, vectors  # noqa: E402  the paths co
 from deedbox_checker.tables import Tables  # noqa: E402
 from deedbox_checker.temporal import Fair  # noqa: E402
 
+from bench import strangers  # noqa: E402
 from tests.checker.money_saga import ENDED, WORK, saga  # noqa: E402
 
 SIZES = {
@@ -39,6 +41,7 @@ ENGINES: dict[str, Callable[[Tables, int], engine.Explored]] = {
 def measure(name: str) -> None:
     orders, attempts, crashes, known = SIZES[name]
     tables = saga(attempts, crashes).tables
+    best: float | None = None
     for words, explore in ENGINES.items():
         if name == "XL" and words != "numpy":
             continue
@@ -52,6 +55,15 @@ def measure(name: str) -> None:
         print(
             f"{name:>2}  {words:<17} {explored.states:>11,} states  {seconds:7.2f} s"
             f"  {rate:6.2f} M/s  {size:5.1f} B a state",
+            flush=True,
+        )
+        best = seconds if best is None else min(best, seconds)
+    for who in strangers.STRANGERS:
+        seconds = strangers.measure(who, name, (orders, attempts, crashes), known)
+        ratio = "" if best is None else f"  {seconds / best:5.1f} times ours"
+        print(
+            f"{name:>2}  {who:<17} {known:>11,} states  {seconds:7.2f} s"
+            f"  {known / seconds / 1e6:6.2f} M/s{ratio}",
             flush=True,
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from deedbox_checker import engine, walk
-from deedbox_checker.export.command import Unexplored, explored, exported
+from deedbox_checker.export.command import explored, exported
 from deedbox_checker.export.moves import moves
 from deedbox_checker.export.murphi import murphi
 from deedbox_checker.export.promela import promela
@@ -25,7 +25,6 @@ GALLERY = [
     for path in SPECS
     for name in machines(path.relative_to(ROOT / "specs").as_posix())
 ]
-SCANS = {"Showcase", "NightlyExport"}
 Search = Callable[[str, Path], Counts]
 
 
@@ -34,9 +33,7 @@ def distinct(tables: Tables) -> int:
     return sum(len(moves(tables, row)) for row in range(tables.locals))
 
 
-@pytest.mark.parametrize(
-    ("spec", "name"), [each for each in GALLERY if each[1] not in SCANS]
-)
+@pytest.mark.parametrize(("spec", "name"), GALLERY)
 def test_spin_and_rumur_find_as_many_states(
     spec: str, name: str, tmp_path: Path
 ) -> None:
@@ -44,14 +41,6 @@ def test_spin_and_rumur_find_as_many_states(
     ours = Counts(found.explored.states, distinct(found.tables))
     assert by_spin(exported(found, "promela"), tmp_path) == ours
     assert by_rumur(exported(found, "murphi"), tmp_path) == ours
-
-
-@pytest.mark.parametrize(
-    ("spec", "name"), [each for each in GALLERY if each[1] in SCANS]
-)
-def test_what_is_not_explored_is_not_exported(spec: str, name: str) -> None:
-    with pytest.raises(Unexplored, match="scan"):
-        explored(subject(spec, name))
 
 
 @pytest.mark.parametrize("name", ["Landing", "Indexer"])
