@@ -29,7 +29,7 @@ from deedbox.operations import (
     Take,
     Withdraw,
 )
-from deedbox.simulation.world import Process
+from deedbox.simulation.process import Process
 from deedbox.step import AnyMachine
 from deedbox.stores.memory import MemoryStore
 from deedbox.values import Receipt

@@ -23,7 +23,7 @@ from deedbox.simulation import (
     simulate,
     smallest,
 )
-from deedbox.simulation.world import Process
+from deedbox.simulation.process import Process
 from gallery import GROUPS, compiled, machine, machines
 from msgspec.structs import replace
 

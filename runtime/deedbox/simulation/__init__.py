@@ -20,9 +20,11 @@ from ..testing import EPOCH
 from .backing import Backing, InMemory, OnSqlite
 from .conformance import differences
 from .far_side import AnyAnswer, Character
+from .happened import Run
 from .plan import Fault, Plan, Sending, Trouble, Vocabulary, anything, plan, shrunk
+from .script import simulate
 from .watch import Decided, Step
-from .world import Run, Tamper, simulate
+from .world import Tamper
 
 ANY_ANSWER: Final = AnyAnswer()
 
