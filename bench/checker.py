@@ -17,11 +17,11 @@ from time import perf_counter
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "checker"), str(ROOT)]
 
+import strangers  # noqa: E402  the paths come first
 from deedbox_checker import engine, product, vectors  # noqa: E402  the paths come first
 from deedbox_checker.tables import Tables  # noqa: E402
 from deedbox_checker.temporal import Fair  # noqa: E402
 
-from bench import strangers  # noqa: E402
 from tests.checker.money_saga import ENDED, WORK, saga  # noqa: E402
 
 SIZES = {
