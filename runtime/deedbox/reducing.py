@@ -264,5 +264,5 @@ def advance(
         version,
         True,
     )
-    one.wake_at = work.wake_of(codec, result.state, at)
+    one.wake_at = work.wake_of(codec, result.state, result.wake, at)
     return result

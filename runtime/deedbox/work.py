@@ -111,7 +111,8 @@ class Work:
         if one.version == version:
             one.state = found.state
             return
-        doc, wake = text(found.state), self.wake_of(codec, found.state, one.at)
+        doc = text(found.state)
+        wake = self.wake_of(codec, found.state, codec.machine.wake(found.state), one.at)
         owed = [
             (codec.command_types[type(command)], command, text(command))
             for command in found.owed
@@ -130,10 +131,12 @@ class Work:
             one.wake_at = wake
             self.renew(one)
 
-    def wake_of(self, codec: Codec, state: Struct, at: int) -> int | None:
+    def wake_of(
+        self, codec: Codec, state: Struct, wake: int | None, at: int
+    ) -> int | None:
         """The next deadline of a state; of a finished one, when it is removed."""
         if type(state) not in codec.machine.finals:
-            return codec.machine.wake(state)
+            return wake
         keep = self.desk.rules.keep
         return None if keep is None else at + keep
 
