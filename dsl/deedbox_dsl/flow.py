@@ -2,7 +2,8 @@
 
 Whether every event is decided and every command awaited can be said of a machine
 with problems too; what is reached, and which deadlines run dry, only of a whole
-one, because a misspelt state would leave half of the machine unreached.
+one with every event decided: a misspelt state, or a clause that is missing, would
+leave half of the machine unreached.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from . import core, syntax
 from .coverage import coverage
 from .flights import flights
-from .problems import Problem
+from .problems import Problem, has_errors
 from .reach import reach
 from .timing import timing
 
@@ -20,8 +21,10 @@ def flow(
 ) -> list[Problem]:
     """Every problem of how the machine runs; `written` is where it stands in the spec."""
     problems = coverage(machine, written)
+    decided = not has_errors(problems)
     if whole:
         problems += flights(machine)
+    if whole and decided:
         problems += reach(machine)
         problems += timing(machine, written)
     return problems
