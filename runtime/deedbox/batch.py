@@ -35,10 +35,15 @@ class Tell(Struct):
 
 
 class Answered(Struct):
-    """A handler answered; `outcome` is None for a command that has none."""
+    """A handler answered; `outcome` is None for a command that has none.
+
+    `held` is what it was called for.  A later life of an instance has its tickets
+    again, so the key of a row alone does not say whose answer it is.
+    """
 
     key: Key
     outcome: Struct | None
+    held: Held | None = None
 
 
 class Raised(Struct):
@@ -47,6 +52,7 @@ class Raised(Struct):
     key: Key
     error: str
     park: str | None = None
+    held: Held | None = None
 
 
 class Posted(Struct):
@@ -64,12 +70,16 @@ class Redriven(Struct):
 
 
 class Watch(Struct):
-    """Somebody waits for an instance to be in one of these phases."""
+    """Somebody waits for an instance to be in one of these phases.
+
+    It is sent again, `over`, when nobody waits any more.
+    """
 
     codec: Codec
     id: str
     phases: frozenset[str]
     reply: Reply
+    over: bool = False
 
 
 class Migrating(Struct):
@@ -136,6 +146,12 @@ class Desk(Struct):
     held: dict[Key, Held] = field(default_factory=dict[Key, Held])
     room: dict[Name, int] = field(default_factory=dict[Name, int])
     backlog: set[Name] = field(default_factory=set[Name])
+
+
+def is_held(desk: Desk, item: Answered | Raised) -> bool:
+    """Whether this process still holds the very row that the handler was called for."""
+    held = desk.held.get(item.key)
+    return held is not None and (item.held is None or item.held is held)
 
 
 class Live(Struct):

@@ -14,6 +14,7 @@ from .batch import (
     Live,
     Migrating,
     Tell,
+    is_held,
 )
 from .codec import recalled
 from .errors import (
@@ -58,7 +59,7 @@ def load(work: Work) -> Program[None]:
         if tell.message_id is not None:
             messages.append((name, tell.id, tell.message_id))
     for answer in batch.answers:
-        if answer.outcome is not None and answer.key in work.desk.held:
+        if answer.outcome is not None and is_held(work.desk, answer):
             machine, id, _ = answer.key
             work.want(wanted, work.desk.codecs[machine], id)
     for posted in batch.posted:
@@ -130,12 +131,11 @@ def take(work: Work) -> Program[None]:
 
     Those that are delivered to another machine too: its step is in this transaction.
     """
-    held = work.desk.held
     keys: list[Key] = list(work.posts)
     known: list[tuple[Answered, Live | None]] = []
     for answer in work.batch.answers:
         key = answer.key
-        if key not in held:
+        if not is_held(work.desk, answer):
             work.result.counts["late"] += 1
             continue
         one = None if answer.outcome is None else work.live[key[0], key[1]]
@@ -164,7 +164,7 @@ def take(work: Work) -> Program[None]:
 def postpone(work: Work) -> Program[None]:
     """Rows whose handler raised go back, on the ladder or to the side (R6)."""
     for raised in work.batch.raised:
-        if raised.key in work.desk.held:
+        if is_held(work.desk, raised):
             work.give_back(raised.key, raised.error, raised.park)
     if work.postponed:
         yield from ask(Postpone(work.desk.epoch, work.postponed))

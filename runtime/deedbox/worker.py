@@ -19,6 +19,7 @@ import traceback
 from collections import deque
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Final, TypeVar, cast
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from .box import Box
 from .clock import Timer
 from .errors import (
     MisplacedCall,
+    StoreClosed,
     UnknownMachine,
     failure,
 )
@@ -57,6 +59,7 @@ class Running(Struct):
 
     task: asyncio.Task[None]
     until: int | None
+    held: Held
 
 
 class Worker:
@@ -218,9 +221,8 @@ class Worker:
         if unknown:
             raise UnknownMachine(f"{machine.name} has no phase {unknown[0]}")
         future: asyncio.Future[object] = loop.create_future()
-        self._writer.submit(
-            Watch(codec, codec.checked_id(id), names, self._reply(future))
-        )
+        watch = Watch(codec, codec.checked_id(id), names, self._reply(future))
+        self._writer.submit(watch)
         timer: Timer | None = None
         if timeout is not None:
             late = TimeoutError(f"{machine.name} {id} is not yet in {sorted(names)}")
@@ -229,6 +231,11 @@ class Worker:
             )
         try:
             answer = await future
+        except BaseException:
+            watch.over = True
+            with suppress(StoreClosed):
+                self._writer.submit(watch)
+            raise
         finally:
             if timer is not None:
                 timer.cancel()
@@ -316,8 +323,10 @@ class Worker:
 
     def _begin(self, held: Held) -> None:
         """Start the handler of a row that is committed and held."""
-        if self._stopping or held.key in self._running:
+        if self._stopping:
             return
+        # A former life may have a handler at work under the same key of a row.
+        self._drop(held.key)
         loop = self._serving()
         handler = self._handlers[held.codec.name, held.type.name]
         task = loop.create_task(self._handle(held, handler))
@@ -326,7 +335,7 @@ class Worker:
             until = self._box.clock.monotonic() + self._limit
             if self._timer is None:
                 self._time_out_at(until)
-        self._running[held.key] = Running(task, until)
+        self._running[held.key] = Running(task, until, held)
 
     async def _handle(self, held: Held, handler: Handler) -> None:
         """Call it; its answer, or that it raised, becomes an item of the queue."""
@@ -343,9 +352,9 @@ class Worker:
                 )
                 if inspect.isawaitable(answer):
                     answer = await cast("Awaitable[object]", answer)
-            item = Answered(key, held.codec.outcome(held.type, answer))
+            item = Answered(key, held.codec.outcome(held.type, answer), held)
         except (Exception, asyncio.CancelledError) as problem:
-            item = Raised(key, failure(problem))
+            item = Raised(key, failure(problem), held=held)
         running = self._running.get(key)
         if running is None or running.task is not task:
             return  # withdrawn, over its time, or stopped: nobody waits for it
@@ -395,7 +404,7 @@ class Worker:
             log.error("%s of %s ran over its time limit", key[2], key[:2])
             self._drop(key)
             limit = f"over the time limit of {self._limit} ms"
-            self._writer.submit(Raised(key, limit))
+            self._writer.submit(Raised(key, limit, held=running.held))
 
 
 def _settle(future: asyncio.Future[object], value: object) -> None:

@@ -325,11 +325,27 @@ class Writer:
             case Posted():
                 batch.posted.append(item)
             case Watch():
-                batch.watches.append(item)
+                if item.over:
+                    self._unwatch(item)
+                else:
+                    batch.watches.append(item)
             case Redriven():
                 batch.redriven.append(item)
             case Migrating():
                 batch.migrating.append(item)
+
+    def _unwatch(self, watch: Watch) -> None:
+        name = watch.codec.name, watch.id
+        left = [each for each in self._watches.get(name, ()) if each is not watch]
+        if left:
+            self._watches[name] = left
+        else:
+            self._watches.pop(name, None)
+
+    @property
+    def watched(self) -> int:
+        """For how many instances somebody waits."""
+        return len(self._watches)
 
     def _claimable(self) -> bool:
         room = self.desk.room

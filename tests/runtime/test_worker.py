@@ -502,3 +502,26 @@ async def test_r17_each_message_and_each_command_is_counted_as_it_ended(
         "Receipt",
     ]
     assert box.counts == {"handled": 2, "ignored": 2, "rejected": 3}
+
+
+async def test_r16_a_wait_that_was_given_up_leaves_nothing(place: Place) -> None:
+    """R16: by its time or by its task; of two that wait, the other goes on."""
+    box = place.open()
+    async with Worker(box, {job.machine: Hands()}) as worker:
+        late = [
+            asyncio.ensure_future(worker.wait(job.machine, f"j{number}", timeout=1.0))
+            for number in range(20)
+        ]
+        stopped = asyncio.ensure_future(worker.wait(job.machine, "j0"))
+        goes_on = asyncio.ensure_future(worker.wait(job.machine, "j0"))
+        await settle(worker)
+        assert box.writer().watched == 20
+        stopped.cancel()
+        await elapse(place.clock, 1_000, worker)
+        ends = await asyncio.gather(*late, stopped, return_exceptions=True)
+        assert {type(end) for end in ends} == {TimeoutError, asyncio.CancelledError}
+        await settle(worker)
+        assert box.writer().watched == 1
+        await worker.start(job.Start(job="j0"))
+        assert isinstance(await goes_on, job.Done)
+        assert box.writer().watched == 0
