@@ -203,6 +203,8 @@ def test_c35_nobody_hears_that_the_file_is_locked(tmp_path: Path) -> None:
         stranger.execute("commit")
         time.sleep(0.002)
     stranger.close()
+    with deedbox.open(url, [job.machine]) as box:
+        until(lambda: len(box.list(job.machine, phase="Done")) == 20)
     for child in (client, *workers):
         out, said = child.communicate()
         assert (child.returncode, said) == (0, ""), out
