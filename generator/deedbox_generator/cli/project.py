@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from deedbox_dsl.encoding import decode
+from deedbox_dsl.problems import Problem
+
 SUFFIX: Final = ".deed"
 DEFAULT_SPECS: Final = "specs"
 DEFAULT_OUT: Final = "generated"
@@ -151,8 +154,9 @@ def _name(spec: Path, root: Path) -> str:
 
 def _text(spec: Path) -> str:
     try:
-        return spec.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise Unreadable(f"{spec} is not UTF-8 text (byte {error.start})") from error
+        text = decode(spec.as_posix(), spec.read_bytes())
     except OSError as error:
         raise Unreadable(f"{spec} cannot be read: {error.strerror}") from error
+    if isinstance(text, Problem):
+        raise Unreadable(f"{spec}:{text.span.line}: {text.message}")
+    return text
