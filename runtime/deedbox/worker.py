@@ -141,10 +141,12 @@ class Worker:
         """
         if self._loop is None or self._stopping:
             return 0
-        self._writer.submit(Drain())
         timer = self._box.clock.call_later(
             self._loop, self._patience, self._out_of_patience
         )
+        drained = self._loop.create_future()
+        self._writer.submit(Drain(self._reply(drained)))
+        await drained
         while self._running and not self._stopping:
             self._still.clear()
             await self._still.wait()

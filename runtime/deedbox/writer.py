@@ -88,7 +88,9 @@ class Serve(Struct):
 
 
 class Drain(Struct):
-    """Claim nothing more."""
+    """Claim nothing more; `reply` hears when all that was claimed is on its way."""
+
+    reply: Reply
 
 
 class Stop(Struct):
@@ -233,6 +235,7 @@ class Writer:
                 self._horizon.reap = self._horizon.look = True
             case Drain():
                 self.desk.room = dict.fromkeys(self.desk.room, CLOSED)
+                control.reply(None)
             case Stop():
                 pass
             case _:
