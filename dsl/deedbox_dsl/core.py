@@ -8,7 +8,7 @@ points into a spec; no name is one that Python cannot spell.
 
 Hidden fields are not listed in `State.fields`.  They follow from the state:
 `born` and `issued` always, `ticket` when it awaits, `deed_number` when
-`open_deed` is set (SEMANTICS of deeds: docs/reference).
+`open_deed` is set.  The file is long because it is data, without behaviour.
 """
 
 from __future__ import annotations

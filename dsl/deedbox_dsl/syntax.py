@@ -5,6 +5,8 @@ It is what `parse` makes, what `format` prints, and what a kind is lowered *to*:
 so the lowered form can be printed, parsed and checked like any other spec.
 Spans take no part in equality: two texts of one meaning have equal trees.
 A lowered node has the span of the spec line that caused it.
+
+It is long because it is data: one class for each construct, and no behaviour.
 """
 
 from __future__ import annotations
