@@ -21,6 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from .domain import EPOCH, bare, bounds, is_instant, is_int
+from .listing import Pass
 from .model import Model
 from .points import ranked
 
@@ -60,7 +61,8 @@ class World:
 
     `counts` and `stale` follow `Model.counted`: deeds ended so, and deeds forgotten by
     everybody but a hand-out on its way; 2 is more.  `asked`: commands of which an issue
-    is no longer awaited, so that a late answer may come.
+    is no longer awaited, so that a late answer may come.  `passing`: how far the pass
+    of a scan has come.
     """
 
     state: Struct | None = None
@@ -69,6 +71,7 @@ class World:
     counts: tuple[int, ...] = ()
     stale: tuple[int, ...] = ()
     asked: frozenset[str] = frozenset()
+    passing: Pass | None = None
 
     def deed(self, number: int) -> Deed | None:
         return next((deed for deed in self.deeds if deed.number == number), None)

@@ -188,6 +188,9 @@ def realised(
         for name in sorted(points.loose & look.read)
         if getattr(state, name, None) is not None
     ]
+    if not held and not look.made:
+        yield state
+        return
     distances = live(points, state)
     ahead = sorted({d for name, d in distances.items() if d > 0 and name in look.read})
     reach = look.reach(scene) if ahead else []

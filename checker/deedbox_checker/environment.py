@@ -88,6 +88,10 @@ class Undo(Enum):
     NOTHING = "nothing"
 
 
+Known: TypeAlias = tuple[Struct | None, tuple[Deed, ...], tuple[int, ...]]
+"""What of a world its explored form looks at: state, deeds, stale."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
     """`first` and `sent`: messages and their labels; `effects`: what `sent` does to a state."""
@@ -98,16 +102,29 @@ class Environment:
     undo: Undo
     first: tuple[tuple[Struct, Label], ...]
     sent: tuple[tuple[Struct, Label], ...]
-    effects: dict[Struct, tuple[tuple[Reaction, Label], ...]] = field(
-        default_factory=dict[Struct, tuple[tuple[Reaction, Label], ...]]
+    effects: dict[Struct, tuple[tuple[Reaction, Label, Struct], ...]] = field(
+        default_factory=dict[Struct, tuple[tuple[Reaction, Label, Struct], ...]]
     )
+    explored: dict[Known, Known] = field(default_factory=dict[Known, Known])
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """Every step of `world` that changes it, or breaks something."""
         for raw, label in self.raw_steps(world):
-            after = raw if label.kind in PLAIN else normal(self.model, raw)
+            after = raw if label.kind in PLAIN else self._explored(raw)
             if after != world or label.broken:
                 yield after, label
+
+    def _explored(self, world: World) -> World:
+        """`normal`, found once for all worlds that differ in what it does not look at."""
+        place = (world.state, world.deeds, world.stale)
+        known = self.explored.get(place)
+        if known is None:
+            found = normal(self.model, world)
+            known = self.explored[place] = (found.state, found.deeds, found.stale)
+        if known == place:
+            return world
+        state, deeds, stale = known
+        return replace(world, state=state, deeds=deeds, stale=stale)
 
     def raw_steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """The same before anything is renumbered or forgotten."""
@@ -128,20 +145,29 @@ class Environment:
             counts=(0,) * len(self.model.counted),
             stale=(0,) * len(self.model.counted),
         )
+        listing = self.model.listing
+        passes = (None,) if listing is None else tuple(listing.passes())
         for message, label in self.first:
-            yield from self._react(empty, message, label)
+            for passing in passes:
+                begun = replace(empty, passing=passing)
+                yield from self._react(begun, message, label)
 
     def _react(
         self, world: World, message: Struct, label: Label
     ) -> Iterator[tuple[World, Label]]:
         for reaction in self.reactions.of(world.state, message):
             if reaction.state is not None or reaction.broken:
-                yield self._reacted(world, reaction, label)
+                yield self._reacted(world, reaction, label, message)
 
     def _reacted(
-        self, world: World, reaction: Reaction, label: Label
+        self, world: World, reaction: Reaction, label: Label, message: Struct
     ) -> tuple[World, Label]:
         after, broken = self._commit(world, reaction, label.kind is Kind.TAKE)
+        if world.passing is not None and self.model.listing is not None:
+            passing, missed = self.model.listing.followed(
+                world.passing, world.state, after.state, message
+            )
+            after, broken = replace(after, passing=passing), broken + missed
         return after, replace(label, broken=broken) if broken else label
 
     def _commit(
@@ -204,8 +230,22 @@ class Environment:
             ticket = cast(int, getattr(state, "ticket", 0))
             answer = with_fields(deed.fate, ticket=ticket)
             name = self.model.trigger(answer)
-            label = Label(Kind.TAKE, "worker", f"take the answer {name}", name)
-            yield from self._react(world, answer, label)
+            for one, text in self._contents(world, deed.command, answer):
+                label = Label(
+                    Kind.TAKE, "worker", f"take the answer {name}{text}", name
+                )
+                yield from self._react(world, one, label)
+
+    def _contents(
+        self, world: World, command: Struct, answer: Struct
+    ) -> Iterator[tuple[Struct, str]]:
+        """An answer; of a page every one that it may be."""
+        listing = self.model.listing
+        if listing is None or not isinstance(answer, listing.page):
+            yield answer, ""
+        elif world.passing is not None:
+            for page in listing.answers(command, answer, world.passing):
+                yield page, f": {listing.told(page)}"
 
     def _time(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         if self.due(state):
@@ -231,14 +271,14 @@ class Environment:
         effects = self.effects.get(state)
         if effects is None:
             effects = tuple(
-                (reaction, label)
+                (reaction, label, message)
                 for message, label in self.sent
                 for reaction in self.reactions.of(state, message)
                 if reaction.state is not None or reaction.broken
             )
             self.effects[state] = effects
-        for reaction, label in effects:
-            yield self._reacted(world, reaction, label)
+        for reaction, label, message in effects:
+            yield self._reacted(world, reaction, label, message)
 
     def _far_side(self, world: World) -> Iterator[tuple[World, Label]]:
         current = world.open_deed

@@ -16,11 +16,11 @@ from .environment import (
 )
 from .evaluate import phase
 from .properties import (
-    UNASKED,
     Predicate,
     ends_uncleanly,
     predicate,
     row_unawaited,
+    unasked_of,
     waits_unjustified,
 )
 from .runs import first_spin, first_state, first_step, lasso_trace
@@ -54,7 +54,7 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
         "waits_are_justified": waits_unjustified(made),
         "ends_are_clean": ends_uncleanly(made),
     }
-    for name, says in UNASKED.items():
+    for name, says in unasked_of(made.spec).items():
         if name in states:
             trace = first_state(searched, states[name])
         elif name == "no_spin":

@@ -9,14 +9,20 @@ from deedbox_dsl import core
 from .domain import bodies, body_sets, expressions, is_instant
 from .evaluate import walk
 from .points import Points, is_timely
+from .scanning import LARGEST, is_due, scanning
 
 
 def unexplored(machine: core.Machine, points: Points) -> str:
     """Why a search of this machine would not be a search of all; empty: it would."""
-    if machine.kind == "scan":
-        return "a scan reads an ordered list, and there is none to read here"
+    found = scanning(machine)
+    if isinstance(found, str):
+        return found
+    if found is not None and found.page > LARGEST:
+        return (
+            f"a page of {found.page} is too long to explore: write `check {{ page 2 }}`"
+        )
     for expr in expressions(machine):
-        if is_timely(expr):
+        if is_timely(expr) and not (found is not None and is_due(expr)):
             for part in outside_instants(expr):
                 return f"an instant from outside (`{part}`) is compared with others"
     tracked = points.offsets.keys() | points.loose

@@ -26,7 +26,9 @@ from msgspec.structs import fields as struct_fields
 from .distances import Look, look
 from .domain import EPOCH, Domain, body_expressions, domain, is_instant
 from .evaluate import inline, spread_of, walk
+from .listing import Listing, listing, told_apart
 from .points import Points, points
+from .scanning import Scanning, scanning
 
 
 class Spread:
@@ -61,6 +63,8 @@ class Model:
     `counted`: the pairs of command and outcome that a property counts.
     `seen_values`: the explored form of what a field of a struct has held so far.
     `gives_back`: (command, outcome) pairs by which an undo has done its work.
+    `listing`: the list that a scan reads; an answer that brings some of it is in `answers`
+    once, without a record.
     """
 
     spec: core.Machine
@@ -79,6 +83,7 @@ class Model:
     counted: tuple[tuple[str, str], ...]
     gives_back: frozenset[tuple[str, str]]
     prefix: str
+    listing: Listing | None = None
     seen_values: dict[tuple[type[Struct], str, object], object] = field(
         default_factory=dict[tuple[type[Struct], str, object], object]
     )
@@ -118,7 +123,10 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
     spread = Spread()
     if hasattr(module, "spread"):
         module.spread = spread  # type: ignore[attr-defined]  # our own copy
-    data, order = domain(spec), points(spec)
+    order, found = points(spec), scanning(spec)
+    scan = found if isinstance(found, Scanning) else None
+    data = told_apart(domain(spec), scan)
+    reads: Listing | None = None
     named = {command.name: command for command in spec.commands}
     answers: dict[str, tuple[Answer, ...]] = {}
     commands: dict[type[Struct], core.Command] = {}
@@ -126,14 +134,15 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
     for command in machine.commands:
         declared = named[command.name]
         commands[command.struct] = declared
-        found: list[Answer] = []
+        listed: list[Answer] = []
         for outcome, struct in zip(declared.outcomes, command.outcomes, strict=True):
             outcomes[struct] = (declared.name, outcome.name)
-            found += (
-                Answer(declared.name, outcome.name, message)
-                for message in instances(struct, outcome.fields, data)
-            )
-        answers[declared.name] = tuple(found)
+            brought = list(instances(struct, outcome.fields, data))
+            if scan is not None and outcomes[struct] == (scan.fetch, scan.outcome):
+                brought = [one for one in brought if not getattr(one, scan.listed)]
+                reads = listing(scan, data, struct)
+            listed += (Answer(declared.name, outcome.name, one) for one in brought)
+        answers[declared.name] = tuple(listed)
     for told, sent in zip(spec.told, machine.told, strict=True):
         declared = _as_command(told)
         commands[sent.struct] = declared
@@ -177,6 +186,7 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
             if not asked_again(spec, command.name, outcome.name)
         ),
         f"{machine.name}/{key_text(*(getattr(starts[0], k) for k in machine.key))}/{EPOCH}/",
+        reads,
     )
 
 

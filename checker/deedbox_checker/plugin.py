@@ -94,10 +94,11 @@ class MachineNode(pytest.Collector):
     found: Report | None = None
 
     def collect(self) -> Iterator[Item]:
-        from .properties import UNASKED
+        from .properties import unasked_of
 
-        stated = (each.name for each in self.subject.machine.properties)
-        for name in ("explored", "reached", *UNASKED, *stated):
+        machine = self.subject.machine
+        stated = (each.name for each in machine.properties)
+        for name in ("explored", "reached", *unasked_of(machine), *stated):
             yield Item.from_parent(  # pyright: ignore[reportUnknownMemberType]
                 self, name=name
             )

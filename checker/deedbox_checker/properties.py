@@ -14,6 +14,7 @@ from deedbox_dsl import core
 
 from .abstraction import Row, World
 from .evaluate import Scene, inline, phase, truth
+from .listing import SAYS
 from .model import Model
 
 Test: TypeAlias = Callable[[World], bool]
@@ -36,6 +37,11 @@ UNASKED: dict[str, str] = {
     "no_spin": "deadlines do not fire for ever in one phase at one time",
 }
 """The checks that need no spec author, and what each says when it holds."""
+
+
+def unasked_of(spec: core.Machine) -> dict[str, str]:
+    """Those of one machine: a scan has some more."""
+    return UNASKED | SAYS if spec.kind == "scan" else UNASKED
 
 
 @dataclass(frozen=True, slots=True)

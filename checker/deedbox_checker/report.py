@@ -88,6 +88,9 @@ def details(report: Report, path: str) -> Iterator[str]:
         yield f"  no run reaches {place}"
     if report.assumed:
         yield f"  assumed to come in the end: {', '.join(report.assumed)}"
+    if report.page is not None:
+        records = 2 * report.page + 1
+        yield f"  pages of {report.page} records, lists of up to {records}, edited at any time"
     costs = dict(report.costs)
     yield "  faults: " + ", ".join(
         f"{name} (+{count(costs[name])} states)" if name in costs else name
@@ -158,6 +161,7 @@ def as_json(report: Report, path: str = "") -> dict[str, Json]:
         "faults": list(report.faults),
         "costs": dict[str, Json](report.costs),
         "assumed": list(report.assumed),
+        "page": report.page,
         "unreached": list(report.unreached),
         "verdicts": [verdict_json(verdict) for verdict in report.verdicts],
     }

@@ -1,12 +1,13 @@
 """What there is to verify in a program: each machine, and its generated module, loaded.
 
-The texts are those that `deedbox build` writes, so what is explored is what runs.
+The texts are those that `deedbox build` writes, so what is explored is what runs; only
+a scan's page is replaced where its `check` block asks for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from types import ModuleType
 
@@ -15,6 +16,7 @@ from deedbox_dsl.program import Program
 from deedbox_generator.emit import emit
 
 from .load import load
+from .scanning import paged
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,17 @@ class Subject:
 
 def subjects(program: Program) -> tuple[Subject, ...]:
     """Every machine of the program's sound modules, in the order of the specs."""
-    files = emit(program.modules, program.texts, nested=True)
+    explored = tuple(
+        replace(module, machines=tuple(map(paged, module.machines)))
+        for module in program.modules
+    )
+    files = emit(explored, program.texts, nested=True)
     modules = load(
         {path: text for texts in files.values() for path, text in texts.items()}
     )
     return tuple(
         Subject(module.path, machine, of_machine(modules, module.path, machine.name))
-        for module in program.modules
+        for module in explored
         for machine in module.machines
     )
 

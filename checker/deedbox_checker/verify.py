@@ -40,6 +40,7 @@ class Report:
 
     `incomplete` says why the search did not end, empty when it did; then nothing holds.
     `costs`: for each fault how many states there are only because of it, where asked for.
+    `page`: of how many records a page was, which may be fewer than what the spec says.
     """
 
     machine: str
@@ -53,6 +54,7 @@ class Report:
     unreached: tuple[str, ...] = ()
     incomplete: str = ""
     costs: tuple[tuple[str, int], ...] = ()
+    page: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -114,6 +116,7 @@ def verify(
         verdicts=verdicts,
         unreached=tuple(uncovered(searched)),
         seconds=perf_counter() - began,
+        page=None if made.listing is None else made.listing.scanning.page,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from deedbox_checker.load import load
+from deedbox_checker.scanning import paged
 from deedbox_checker.subjects import Subject, of_machine
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.program import Program, compile
@@ -47,7 +48,11 @@ def rewritten(spec: str, old: str, new: str) -> Program:
 @cache
 def files(spec: str, *rewrite: str) -> Mapping[str, str]:
     found = compiled_as(spec, *rewrite)
-    wanted = [module for module in found.modules if module.path == f"specs/{spec}"]
+    wanted = [
+        replace(module, machines=tuple(map(paged, module.machines)))
+        for module in found.modules
+        if module.path == f"specs/{spec}"
+    ]
     return emit(wanted, found.texts, nested=True)[f"specs/{spec}"]
 
 
@@ -65,9 +70,18 @@ def machines(spec: str) -> list[str]:
 
 
 def subject(
-    spec: str, name: str, *, rewrite: tuple[str, str] | tuple[()] = ()
+    spec: str,
+    name: str,
+    *,
+    rewrite: tuple[str, str] | tuple[()] = (),
+    code: tuple[str, str] | tuple[()] = (),
 ) -> Subject:
-    """A machine and its module, the spec rewritten at one place."""
+    """A machine and its module, the spec or the generated code rewritten."""
+    texts = dict(files(spec, *rewrite))
+    if code:
+        (place,) = (path for path, text in texts.items() if f'name="{name}"' in text)
+        assert code[0] in texts[place], code[0]
+        texts[place] = texts[place].replace(*code)
     machine = next(
         machine
         for module in compiled_as(spec, *rewrite).modules
@@ -75,7 +89,7 @@ def subject(
         for machine in module.machines
         if machine.name == name
     )
-    return Subject(spec, machine, of_machine(load(files(spec, *rewrite)), spec, name))
+    return Subject(spec, paged(machine), of_machine(load(texts), spec, name))
 
 
 def order() -> Subject:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,12 @@ import pytest
 from .specimens import ROOT
 
 PATHS = [str(ROOT / name) for name in ("checker", "dsl", "generator", "runtime")]
+PLUGIN = (
+    ()
+    if entry_points(group="pytest11", name="deedbox")
+    else ("-p", "deedbox_checker.plugin")
+)
+"""An installed package brings its plugin along; sources that are only on the path do not."""
 
 
 @pytest.fixture
@@ -49,7 +56,7 @@ machine Door version 1 {
 
 def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "deedbox_checker.plugin", *arguments],
+        [sys.executable, "-m", "pytest", *PLUGIN, *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(PATHS)},
         capture_output=True,

@@ -43,6 +43,8 @@ def script(verdict: Verdict) -> tuple[Does, ...]:
     trace = verdict.trace
     if trace is None or trace.run is None:
         raise Unmapped(f"{verdict.name} is not broken by a run from the start")
+    if trace.run.environment.model.listing is not None:
+        raise Unmapped(f"{verdict.name} is broken by a scan over a list of its own")
     if trace.loop or trace.stays:
         raise Unmapped(f"{verdict.name} is broken by what never comes, and a test ends")
     if any(label.broken for label in trace.run.labels):
