@@ -157,6 +157,21 @@ def test_a_removed_spec_takes_its_package_with_it(project: Path) -> None:
     assert set(built(project)) == {".deedbox-manifest.json"}
 
 
+def test_a_file_that_nobody_asked_for_and_nobody_can_read_is_in_no_ones_way(
+    project: Path,
+) -> None:
+    (project / "specs" / "noise.deed").write_bytes(b"\xff\xfe noise")
+    (project / "specs" / "types.deed").write_text("module my.types\n\ntype Id = text\n")
+    (project / "specs" / "user.deed").write_text(
+        "use my.types { Id }\n\nrecord Tag { id: Id }\n"
+    )
+    for spec in ("lease.deed", "user.deed"):
+        ran = deedbox(project, "check", f"specs/{spec}")
+        assert (ran.returncode, ran.stderr) == (0, "")
+    ran = deedbox(project, "check", "specs")
+    assert (ran.returncode, "noise.deed" in ran.stderr) == (2, True)
+
+
 def test_building_one_spec_leaves_the_others_alone(project: Path) -> None:
     (project / "specs" / "other.deed").write_text("type Id = text\n")
     deedbox(project, "build")

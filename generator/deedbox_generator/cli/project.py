@@ -11,6 +11,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -57,12 +58,24 @@ def project(paths: Sequence[Path]) -> Project:
     chosen = sorted({spec for path in wanted for spec in _specs(path)})
     if not chosen:
         raise Unreadable(f"there is no spec in {', '.join(map(str, wanted))}")
-    around = [path if path.is_dir() else path.parent for path in wanted]
-    found = {spec for path in (*around, root / DEFAULT_SPECS) for spec in _specs(path)}
-    texts = {_name(spec, root): _text(spec) for spec in sorted({*found, *chosen})}
-    names = tuple(_name(spec, root) for spec in chosen)
+    texts = {_name(spec, root): _text(spec) for spec in chosen}
+    names = tuple(texts)
+    if any(_USE.search(text) for text in texts.values()):
+        around = [path if path.is_dir() else path.parent for path in wanted]
+        for spec in sorted(
+            {spec for path in (*around, root / DEFAULT_SPECS) for spec in _specs(path)}
+        ):
+            _add_if_readable(texts, spec, root)
     needed = _needed(texts, names)
     return Project(root, needed, names, _shapes(root, needed))
+
+
+def _add_if_readable(texts: dict[str, str], spec: Path, root: Path) -> None:
+    """A spec that nobody asked for; one that cannot be read is not in anybody's way."""
+    name = _name(spec, root)
+    if name not in texts:
+        with suppress(Unreadable):
+            texts[name] = _text(spec)
 
 
 def root_of(paths: Sequence[Path]) -> Path:
