@@ -74,7 +74,7 @@ def register(commands: Commands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """0: everything holds; 1: something does not, or was not explored; 2: usage."""
+    """0: all there is holds; 1: something does not, or was not explored; 2: usage."""
     from deedbox_generator.cli.project import Unreadable
 
     without: list[str] = arguments.without
@@ -96,11 +96,12 @@ def run(arguments: argparse.Namespace) -> int:
     except Unreadable as problem:
         print(f"deedbox: {problem}", file=sys.stderr)
         return 2
-    if not found:
-        print(
-            f"deedbox: there is no machine {arguments.machine or ''}", file=sys.stderr
-        )
+    name: str | None = arguments.machine
+    if not found and name is not None:
+        print(f"deedbox: there is no machine {name}", file=sys.stderr)
         return 2
+    if not found and arguments.format == "text":
+        print("nothing to verify: these specs declare no machine")
     if spoken and len(found) > 1:
         print(as_table([known.data for known in found]), end="")
     if not spoken:

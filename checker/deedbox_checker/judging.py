@@ -17,6 +17,7 @@ from .environment import (
 from .evaluate import phase
 from .properties import (
     Predicate,
+    asks_too_often,
     ends_uncleanly,
     predicate,
     row_unawaited,
@@ -50,6 +51,7 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
     """The checks that need no spec author."""
     made = searched.model
     states = {
+        "issues_are_bounded": asks_too_often(made),
         "rows_are_awaited": row_unawaited(made),
         "waits_are_justified": waits_unjustified(made),
         "ends_are_clean": ends_uncleanly(made),

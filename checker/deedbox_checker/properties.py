@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from deedbox_dsl import core
 
 from .abstraction import Row, World
-from .evaluate import Scene, inline, phase, truth
+from .domain import body_expressions
+from .evaluate import Scene, inline, phase, truth, walk
 from .listing import SAYS
 from .model import Model
 
@@ -31,6 +32,7 @@ UNASKED: dict[str, str] = {
     "survives_storage": "a state survives being stored",
     "keys_are_own": "every idempotency key belongs to this instance",
     "same_arguments": "asking again under one key asks for the same",
+    "issues_are_bounded": "a limited policy asks no more often than it says",
     "rows_are_awaited": "an issue is owed exactly while its state awaits it",
     "waits_are_justified": "what is not at its end waits for something",
     "ends_are_clean": "what is at its end waits for nothing",
@@ -97,6 +99,52 @@ def waits_unjustified(model: Model) -> Test:
         )
 
     return test
+
+
+def asks_too_often(model: Model) -> Test:
+    """More issues than the limited policy has under which a state asks again."""
+    bounds = issue_bounds(model.spec)
+
+    def test(world: World) -> bool:
+        for name, most in bounds.get(phase(world.state) or "", ()):
+            if cast(int, getattr(world.state, name)) > most:
+                return True
+        return False
+
+    return test
+
+
+def issue_bounds(spec: core.Machine) -> dict[str, tuple[tuple[str, int], ...]]:
+    """By state that awaits a command: the fields that count issues, and their bounds.
+
+    Where a state may ask again under several policies the longest bounds it, and an
+    unlimited one leaves it without a bound.
+    """
+    ladders = {ladder.name: ladder.attempts for ladder in spec.ladders}
+    found: dict[str, dict[str, int]] = {}
+    unlimited: set[str] = set()
+    for clause in spec.clauses:
+        for part in walk(clause.guard) if clause.guard is not None else ():
+            match part:
+                case core.Binary(
+                    left=core.Read("state", name), right=core.Attempts(policy)
+                ):
+                    fields = found.setdefault(clause.state, {})
+                    fields[name] = max(fields.get(name, 0), ladders[policy] or 0)
+                case _:
+                    pass
+        for expr in body_expressions(clause.body) if clause.body is not None else ():
+            unlimited |= {
+                clause.state
+                for part in walk(expr)
+                if isinstance(part, core.Wait) and ladders[part.policy] is None
+            }
+    awaiting = {state.name for state in spec.states if state.awaits is not None}
+    return {
+        state: tuple(fields.items())
+        for state, fields in found.items()
+        if state in awaiting - unlimited
+    }
 
 
 def moves(clause: core.Clause) -> bool:

@@ -79,3 +79,42 @@ def test_a_path_without_a_spec_is_a_usage_error(
 ) -> None:
     assert verify(str(tmp_path / "none.deed")) == 2
     assert "none.deed" in capsys.readouterr().err
+
+
+def test_specs_without_a_machine_have_nothing_to_verify(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert verify(str(ROOT / "specs" / "shop" / "policies.deed")) == 0
+    assert "declare no machine" in capsys.readouterr().out
+
+
+def test_a_machine_that_is_not_there_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert verify(str(LEASE), "--machine", "Leese") == 2
+    assert "there is no machine Leese" in capsys.readouterr().err
+
+
+def test_more_instances_than_one_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = tmp_path / "light.deed"
+    spec.write_text(
+        """\
+machine Light version 1 {
+  key light: text
+  state Off
+  state On
+  message Press
+  start { goto Off }
+  in Off { on Press { goto On } }
+  in On { on Press { goto Off } }
+  sometimes shines: phase is On
+  check { instances 2 }
+  allow DEED406 "it is pressed for ever"
+}
+"""
+    )
+    assert verify(str(spec)) == 1
+    said = capsys.readouterr().out
+    assert "Light: INCOMPLETE, `instances 2`: one instance is explored" in said

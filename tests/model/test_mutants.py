@@ -71,6 +71,13 @@ def test_an_undo_that_does_not_void_keeps_the_money() -> None:
     assert broken(report)["keeps_money"] == (0, 9)
 
 
+def test_one_issue_more_than_the_policy_says_is_found() -> None:
+    """Off by one: five issues under a policy of four; a crash makes no issue."""
+    code = ("state.attempt >= LADDER_ATTEMPTS", "state.attempt > LADDER_ATTEMPTS")
+    found = explored(subject("shop/orders.deed", "Order", code=code))
+    assert found["issues_are_bounded"] == (0, 17)
+
+
 def test_silence_taken_for_a_failure_keeps_the_money() -> None:
     rewrite = ("=> retry ladder then abort with undo", "=> retry ladder then abort")
     found = explored(subject("shop/orders.deed", "Order", rewrite=rewrite))
