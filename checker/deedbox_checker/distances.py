@@ -182,15 +182,16 @@ def realised(
     points: Points, state: Struct, look: Look, message: Struct
 ) -> Iterator[Struct]:
     """The state in milliseconds, in every way that the step can tell apart."""
+    loose = points.loose & look.read
+    if not loose and not look.made:
+        yield state
+        return
     scene = Scene(state=state, message=message)
     held = [
         (name, look.ages(name, scene))
-        for name in sorted(points.loose & look.read)
+        for name in sorted(loose)
         if getattr(state, name, None) is not None
     ]
-    if not held and not look.made:
-        yield state
-        return
     distances = live(points, state)
     ahead = sorted({d for name, d in distances.items() if d > 0 and name in look.read})
     reach = look.reach(scene) if ahead else []

@@ -88,13 +88,19 @@ class Undo(Enum):
     NOTHING = "nothing"
 
 
+Effect: TypeAlias = tuple[Reaction, Label, Struct]
+"""What a message does to a state, the step's name, and the message."""
+
 Known: TypeAlias = tuple[Struct | None, tuple[Deed, ...], tuple[int, ...]]
 """What of a world its explored form looks at: state, deeds, stale."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """`first` and `sent`: messages and their labels; `effects`: what `sent` does to a state."""
+    """`first` and `sent`: messages and their labels; `effects`: what `sent` does to a state.
+
+    So `late` for late answers, `further` for time that goes on, `explored` for `normal`.
+    """
 
     model: Model
     reactions: Reactions
@@ -102,8 +108,14 @@ class Environment:
     undo: Undo
     first: tuple[tuple[Struct, Label], ...]
     sent: tuple[tuple[Struct, Label], ...]
-    effects: dict[Struct, tuple[tuple[Reaction, Label, Struct], ...]] = field(
-        default_factory=dict[Struct, tuple[tuple[Reaction, Label, Struct], ...]]
+    effects: dict[Struct, tuple[Effect, ...]] = field(
+        default_factory=dict[Struct, tuple[Effect, ...]]
+    )
+    late: dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]] = field(
+        default_factory=dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]]
+    )
+    further: dict[Struct, Struct | None] = field(
+        default_factory=dict[Struct, Struct | None]
     )
     explored: dict[Known, Known] = field(default_factory=dict[Known, Known])
 
@@ -254,7 +266,11 @@ class Environment:
         elif Kind.EARLY in self.faults:
             label = Label(Kind.EARLY, "time", "a wake comes early")
             yield from self._react(world, Due(Instant(EPOCH)), label)
-        after = None if self.reactions.exact else later(self.model.points, state)
+        if self.reactions.exact:
+            return
+        if state not in self.further:
+            self.further[state] = later(self.model.points, state)
+        after = self.further[state]
         if after is not None:
             yield replace(world, state=after), Label(Kind.TIME, "time", "time goes on")
 
@@ -366,13 +382,22 @@ class Environment:
             if Kind.RAISE in self.faults:
                 text = f"THE HANDLER OF {command.name} RAISES"
                 yield dropped, Label(Kind.RAISE, "worker", text)
-        if Kind.LATE in self.faults:
-            for command_name in sorted(world.asked):
-                for answer in self.model.answers[command_name]:
-                    name = f"{answer.command}.{answer.outcome}"
-                    text = f"AN EARLIER {command_name} IS ANSWERED {answer.outcome}"
-                    label = Label(Kind.LATE, "worker", text, name)
-                    yield from self._react(world, answer.message, label)
+        if Kind.LATE in self.faults and world.asked and world.state is not None:
+            place = (world.state, world.asked)
+            if place not in self.late:
+                self.late[place] = tuple(self._late_answers(*place))
+            for reaction, label, message in self.late[place]:
+                yield self._reacted(world, reaction, label, message)
+
+    def _late_answers(self, state: Struct, asked: frozenset[str]) -> Iterator[Effect]:
+        for command_name in sorted(asked):
+            for answer in self.model.answers[command_name]:
+                name = f"{answer.command}.{answer.outcome}"
+                text = f"AN EARLIER {command_name} IS ANSWERED {answer.outcome}"
+                label = Label(Kind.LATE, "worker", text, name)
+                for reaction in self.reactions.of(state, answer.message):
+                    if reaction.state is not None or reaction.broken:
+                        yield reaction, label, answer.message
 
 
 def environment(

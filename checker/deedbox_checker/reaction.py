@@ -41,6 +41,9 @@ class Reaction:
     raised: str = ""
 
 
+NOTHING = Look()
+
+
 @dataclass(frozen=True, slots=True)
 class GuardedClause:
     number: int
@@ -86,7 +89,7 @@ class Reactions:
             yield from self._jittered(None, message)
             return
         name = "Due" if isinstance(message, Due) else self.model.trigger(message)
-        look = self.model.looks.get((phase(state) or "", name), Look())
+        look = self.model.looks.get((phase(state) or "", name), NOTHING)
         for concrete in realised(self.model.points, state, look, message):
             yield from self._jittered(concrete, message)
 
@@ -204,8 +207,11 @@ class Reactions:
                 return None
         else:
             name = self.model.trigger(message)
+        known = self.clauses.get((phase(state) or "", name), ())
+        if not known:
+            return None
         scene = Scene(state=state, message=message, now=EPOCH)
-        for guarded in self.clauses.get((phase(state) or "", name), ()):
+        for guarded in known:
             shortest = self.model.spread.shortest
             guard = guarded.guard_shortest if shortest else guarded.guard
             if guard is None or guard(scene):
