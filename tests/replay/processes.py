@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from deedbox import Rules
 from deedbox.batch import Answered, Held
-from deedbox.box import Machines
+from deedbox.machines import Machines
 from deedbox.operations import Commit, Key, Program, Rollback, Store
 from deedbox.step import AnyMachine
 from deedbox.testing import FakeClock
