@@ -136,7 +136,8 @@ class Environment:
         if known == place:
             return world
         state, deeds, stale = known
-        return replace(world, state=state, deeds=deeds, stale=stale)
+        after = world.to(state, world.row, deeds)
+        return after if stale == world.stale else replace(after, stale=stale)
 
     def raw_steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """The same before anything is renumbered or forgotten."""
@@ -179,7 +180,9 @@ class Environment:
             passing, missed = self.model.listing.followed(
                 world.passing, world.state, after.state, message
             )
-            after, broken = replace(after, passing=passing), broken + missed
+            broken += missed
+            if passing != world.passing:
+                after = replace(after, passing=passing)
         return after, replace(label, broken=broken) if broken else label
 
     def _commit(
@@ -214,14 +217,8 @@ class Environment:
                 deeds[number] = Deed(number, asking)
             elif known.command != asking:
                 broken += ("same_arguments",)
-        changed = replace(
-            world,
-            state=reaction.state,
-            row=row,
-            asked=asked,
-            deeds=tuple(deeds.values()),
-        )
-        return changed, broken
+        after = world.to(reaction.state, row, tuple(deeds.values()))
+        return after if asked == world.asked else replace(after, asked=asked), broken
 
     def _awaited_command(self, state: Struct | None) -> str:
         name = type(state).__name__
@@ -237,7 +234,7 @@ class Environment:
         if world.row is Row.OWED:
             text = f"hand out {command.name}"
             label = Label(Kind.HAND_OUT, "worker", text, command.name)
-            yield replace(world, row=Row.OUT), label
+            yield world.to(state, Row.OUT, world.deeds), label
         if world.row is Row.OUT and isinstance(deed.fate, Struct):
             ticket = cast(int, getattr(state, "ticket", 0))
             answer = with_fields(deed.fate, ticket=ticket)
@@ -272,7 +269,8 @@ class Environment:
             self.further[state] = later(self.model.points, state)
         after = self.further[state]
         if after is not None:
-            yield replace(world, state=after), Label(Kind.TIME, "time", "time goes on")
+            moved = world.to(after, world.row, world.deeds)
+            yield moved, Label(Kind.TIME, "time", "time goes on")
 
     def due(self, state: Struct) -> bool:
         wake = self.model.machine.wake(state)
@@ -367,10 +365,10 @@ class Environment:
         deed = world.open_deed
         if world.row is Row.OUT and deed is not None:
             command = self.model.commands[type(deed.command)]
-            dropped = replace(
-                world,
-                row=Row.SPENT if command.unrepeatable else Row.OWED,
-                deeds=tuple(
+            dropped = world.to(
+                world.state,
+                Row.SPENT if command.unrepeatable else Row.OWED,
+                tuple(
                     replace(one, loose=one.loose or one.fate is None)
                     if one is deed
                     else one
