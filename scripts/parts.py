@@ -60,14 +60,14 @@ APART: Final[dict[str, Command]] = {
 }
 OTHERS: Final = tuple(f"--ignore={path}" for path in APART)
 TESTS: Final = (
-    Part("Spin and rumur", (str(ROOT / "scripts" / "strangers"),)),
+    Part("Spin, rumur and Graphviz", (str(ROOT / "scripts" / "strangers"),)),
     Part("tests", ("pytest", "-n", "2", *OTHERS, "tests")),
     *(Part(path, ("pytest", *options, path)) for path, options in APART.items()),
 )
 
 SOAK: Final = (
     Part("simulated runs", ("python", "tests/simulation/soak.py", "100000", "2")),
-    Part("Spin and rumur", (str(ROOT / "scripts" / "strangers"),)),
+    Part("Spin, rumur and Graphviz", (str(ROOT / "scripts" / "strangers"),)),
     Part("the largest count", ("pytest", "-k", "NightlyExport", "tests/strangers")),
 )
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 
-import pytest
 from deedbox_dsl import core
 from deedbox_generator.views import dot, mermaid
 
@@ -102,7 +100,6 @@ def test_dot_quotes_what_a_spec_may_write(
     )
 
 
-@pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
 def test_graphviz_draws_every_machine_of_the_gallery(
     gallery: dict[str, core.Machine],
 ) -> None:
