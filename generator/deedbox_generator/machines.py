@@ -25,8 +25,10 @@ from .reducers import (
 )
 from .sql import table
 
-SEVERAL = 8
-"""More states than this are looked up in a table: a `match` would try them one by one."""
+SEVERAL = 16
+"""More states than this are looked up in a table: a `match` tries them one by one.
+
+Up to here the type checkers prove that no state is forgotten, which is worth its time."""
 MANY = 32
 """The same for `wake` and `awaited`, which tell groups of states apart, not states."""
 

@@ -6,8 +6,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol, TypeAlias, assert_never
+from collections.abc import Awaitable
+from typing import Final, Protocol, TypeAlias, assert_never
 
 from deedbox import (
     UNSTAMPED,
@@ -447,7 +447,31 @@ def start(msg: Start) -> Taken:
 
 def reduce(state: State, msg: Msg) -> Step:
     """The next state and what is then owed, or why nothing changes."""
-    return _REDUCERS[type(state)](state, msg)
+    match state:
+        case PaymentRunning():
+            return _payment_running(state, msg)
+        case PaymentBackoff():
+            return _payment_backoff(state, msg)
+        case PaymentSilent():
+            return _payment_silent(state, msg)
+        case StockRunning():
+            return _stock_running(state, msg)
+        case StockBackoff():
+            return _stock_backoff(state, msg)
+        case SettlementRunning():
+            return _settlement_running(state, msg)
+        case StockUndoing():
+            return _stock_undoing(state, msg)
+        case StockUndoBackoff():
+            return _stock_undo_backoff(state, msg)
+        case PaymentUndoing():
+            return _payment_undoing(state, msg)
+        case PaymentUndoBackoff():
+            return _payment_undo_backoff(state, msg)
+        case Settled() | Refunded():
+            return _ended(state, msg)
+        case _:
+            assert_never(state)
 
 
 def _payment_running(state: PaymentRunning, msg: Msg) -> Step:
@@ -1075,22 +1099,6 @@ def _ladder_wait(issue: int, seed: str) -> Duration:
 def _patient_wait(issue: int, seed: str) -> Duration:
     delay = PATIENT_DELAYS[issue - 1 if 0 < issue < 8 else -1]
     return spread(delay, "full", seed)
-
-
-_REDUCERS: Final[Mapping[type[State], Callable[[Any, Msg], Step]]] = {
-    PaymentRunning: _payment_running,
-    PaymentBackoff: _payment_backoff,
-    PaymentSilent: _payment_silent,
-    StockRunning: _stock_running,
-    StockBackoff: _stock_backoff,
-    SettlementRunning: _settlement_running,
-    StockUndoing: _stock_undoing,
-    StockUndoBackoff: _stock_undo_backoff,
-    PaymentUndoing: _payment_undoing,
-    PaymentUndoBackoff: _payment_undo_backoff,
-    Settled: _ended,
-    Refunded: _ended,
-}
 
 
 def wake(state: State) -> Instant | None:
