@@ -2,8 +2,8 @@
 
 A case is a markdown file in a folder named after its construct: a title, then the
 sections SPEC (or several, `SPEC path.deed`), PROBLEMS (`CODE line:column`, a path
-before it where it is not the first spec), and as it likes RENDERED, FORMATTED, TREE
-and LOWERED.  With DEEDBOX_ACCEPT=1 a run writes what it found into the sections that are
+before it where it is not the first spec), and as it likes RENDERED, FORMATTED, TREE,
+LOWERED and RELEASED, a spec whose shapes are recorded before.  With DEEDBOX_ACCEPT=1 a run writes what it found into the sections that are
 there, so that a reviewer sees in one diff how every stage moved.
 """
 
@@ -19,8 +19,9 @@ import pytest
 from deedbox_dsl import Program, compile
 from deedbox_dsl.format import format_machine, format_text
 from deedbox_dsl.parse import parse
-from deedbox_dsl.problems import entries
+from deedbox_dsl.problems import entries, has_errors
 from deedbox_dsl.render import to_text
+from deedbox_dsl.shapes import file_name, text_of
 
 HERE = Path(__file__).parent
 CASES = sorted(HERE.rglob("*.md"))
@@ -39,6 +40,16 @@ def specs(parts: Mapping[str, str]) -> dict[str, str]:
         for name, said in parts.items()
         if name.startswith("SPEC")
     }
+
+
+def recorded(parts: Mapping[str, str]) -> dict[str, str]:
+    """The shapes of what was released, as `deedbox release` writes them."""
+    if "RELEASED" not in parts:
+        return {}
+    program = compile({"spec.deed": parts["RELEASED"]})
+    assert not has_errors(program.problems)
+    shapes = program.shapes.values()
+    return {f".shapes/{file_name(shape)}": text_of(shape) for shape in shapes}
 
 
 def found(name: str, sources: Mapping[str, str], program: Program) -> str:
@@ -77,9 +88,11 @@ def test_case(path: Path) -> None:
     sources = specs(parts)
     assert sources
     assert "PROBLEMS" in parts
-    program = compile(sources)
+    program = compile(sources, recorded(parts))
     now = {
-        name: said if name.startswith("SPEC") else found(name, sources, program)
+        name: said
+        if name.startswith(("SPEC", "RELEASED"))
+        else found(name, sources, program)
         for name, said in parts.items()
     }
     if os.environ.get("DEEDBOX_ACCEPT") == "1":
