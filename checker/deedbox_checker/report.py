@@ -7,10 +7,13 @@ only what changed; of a run that owes for ever, why nothing else happens.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from .trace import Line, Trace
 from .verify import Report, Verdict
+
+BROKEN: Final = "DEED703"
+UNFINISHED: Final = "DEED704"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -84,6 +87,8 @@ def details(report: Report, path: str) -> Iterator[str]:
         if not verdict.holds:
             yield ""
             yield from failure(verdict, path)
+    if report.incomplete:
+        yield f"  more: deedbox explain {UNFINISHED}"
     for place in report.unreached:
         yield f"  no run reaches {place}"
     if report.assumed:
@@ -111,6 +116,7 @@ def failure(verdict: Verdict, path: str = "") -> Iterator[str]:
         yield from run(verdict.trace)
         yield ""
         yield f"  deedbox trace {verdict.trace.id(verdict.name)}"
+    yield f"  more: deedbox explain {BROKEN}"
 
 
 def run(trace: Trace) -> Iterator[str]:
@@ -154,6 +160,7 @@ def as_json(report: Report, path: str = "") -> dict[str, Json]:
         "machine": report.machine,
         "holds": report.holds,
         "incomplete": report.incomplete or None,
+        "code": UNFINISHED if report.incomplete else None,
         "states": report.states,
         "steps": report.steps,
         "depth": report.depth,
@@ -174,6 +181,7 @@ def verdict_json(verdict: Verdict) -> dict[str, Json]:
         "says": verdict.says,
         "holds": verdict.holds,
         "broken": verdict.broken or None,
+        "code": None if verdict.holds else BROKEN,
         "line": None if stated is None else stated.span.line,
         "id": None if verdict.trace is None else verdict.trace.id(verdict.name),
         "trace": None if verdict.trace is None else trace_json(verdict.trace),

@@ -3,7 +3,7 @@
 A case is a markdown file in a folder named after its construct: a title, then the
 sections SPEC (or several, `SPEC path.deed`), PROBLEMS (`CODE line:column`, a path
 before it where it is not the first spec), and as it likes RENDERED, FORMATTED, TREE,
-LOWERED and RELEASED, a spec whose shapes are recorded before.  With DEEDBOX_ACCEPT=1 a run writes what it found into the sections that are
+LOWERED, VERIFIED (what exploring finds) and RELEASED (a spec recorded before).  With DEEDBOX_ACCEPT=1 a run writes what it found into the sections that are
 there, so that a reviewer sees in one diff how every stage moved.
 """
 
@@ -12,10 +12,13 @@ from __future__ import annotations
 import os
 import pprint
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from deedbox_checker.report import as_text, failure
+from deedbox_checker.subjects import subjects
+from deedbox_checker.verify import verify
 from deedbox_dsl import Program, compile
 from deedbox_dsl.format import format_machine, format_text
 from deedbox_dsl.parse import parse
@@ -52,6 +55,19 @@ def recorded(parts: Mapping[str, str]) -> dict[str, str]:
     return {f".shapes/{file_name(shape)}": text_of(shape) for shape in shapes}
 
 
+def explored(program: Program) -> Iterator[str]:
+    """Codes and runs of what is broken or not finished; what is not told differs by machine."""
+    for subject in subjects(program):
+        report = verify(subject.machine, subject.module, limit=500)
+        broken = [verdict for verdict in report.verdicts if not verdict.holds]
+        if report.incomplete:
+            yield from as_text(report).splitlines()[:2]
+        for verdict in broken:
+            yield from failure(verdict)
+        if not broken and not report.incomplete:
+            yield f"{report.machine}: holds"
+
+
 def found(name: str, sources: Mapping[str, str], program: Program) -> str:
     """What a section should say."""
     first = next(iter(sources))
@@ -75,6 +91,8 @@ def found(name: str, sources: Mapping[str, str], program: Program) -> str:
         case "LOWERED":
             machines = program.lowered.values()
             return "\n".join(format_machine(machine) for machine in machines)
+        case "VERIFIED":
+            return "".join(f"{line}\n" for line in explored(program))
         case _:
             raise AssertionError(f"no section is called {name}")
 
