@@ -6,7 +6,8 @@ found is one that needs the fewest of both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from . import engine, walk
 from .abstraction import World
@@ -20,6 +21,9 @@ from .searching import Searched
 from .tables import Tables
 from .temporal import Lasso, components
 from .trace import Run, Trace, lines
+
+Excuse: TypeAlias = tuple[str, str]
+"""Something fair, and why it does not help."""
 
 
 def run_trace(searched: Searched, cell: int, last: int | None = None) -> Trace:
@@ -116,6 +120,25 @@ def lasso_trace(searched: Searched, lasso: Lasso) -> Trace:
         fault_count(labels),
         told[cut:],
         not lasso.loop,
-        lasso.excused,
+        (*lasso.excused, *free_answers(searched, labels[cut:])),
         Run(searched.environment, tuple(worlds), tuple(labels)),
     )
+
+
+def free_answers(searched: Searched, loop: Sequence[Label]) -> Iterator[Excuse]:
+    """What the far side chose every time round, and what a spec may say against it."""
+    given: dict[str, set[str]] = {}
+    for label in loop:
+        if label.kind is Kind.FAR_SIDE:
+            command, _, outcome = label.subject.partition(".")
+            given.setdefault(command, set()).add(outcome)
+    for command, outcomes in given.items():
+        others = {
+            answer.outcome: f"`assume {command}.{answer.outcome} in the end`"
+            for answer in searched.model.answers[command]
+            if answer.outcome not in outcomes
+        }
+        if others:
+            always = f"free, and every time {' or '.join(sorted(outcomes))}"
+            ruled_out = f"ruled out by {' or '.join(others.values())}"
+            yield f"which answer {command} gets", f"{always}; {ruled_out}"

@@ -344,7 +344,6 @@ def lasso_loop(
         settled: set[int] = set()
         for bit in missing:
             if hop is not None and masks[hop.label] >> bit & 1:
-                excuses[bit] = "taken in the loop"
                 settled.add(bit)
             elif not fairness[bit].strong and not enabled[state] >> bit & 1:
                 excuses[bit] = "again and again not possible"
@@ -372,8 +371,12 @@ def lasso_loop(
         here = loop[-1].state
     if not loop or here != entry:
         loop += shortest(graph, here, component, lambda hop: hop.state == entry)
+    taken = 0
+    for hop in loop:
+        taken |= masks[hop.label]
     return tuple(loop), tuple(
-        (fair.name, excuses[bit]) for bit, fair in enumerate(fairness)
+        (fair.name, "taken in the loop" if taken >> bit & 1 else excuses[bit])
+        for bit, fair in enumerate(fairness)
     )
 
 
