@@ -511,10 +511,10 @@ class Writer:
                 batch.raised = [*batch.raised, aside]
             except Fenced:
                 yield from self._roll_back()
-                self._lose_everything()
+                self._lose_everything("another process declared it dead")
             except Unsettled as problem:
                 log.error("%s", problem)
-                self._lose_everything()
+                self._lose_everything("its last commit is unknown")
                 return problem
             except Exception as problem:
                 yield from self._roll_back()
@@ -563,8 +563,11 @@ class Writer:
             reply(value)
         if batch.watches or self._watches:
             self._show(batch, result)
+        # Held up for longer than the lease, others may have what was committed as held.
+        self._lose_the_lease_in_time()
         if self._dispatcher is not None:
-            self._dispatcher.deliver(deliveries, result.ended)
+            still = [held for held in deliveries if held.key in desk.held]
+            self._dispatcher.deliver(still, result.ended)
 
     def _show(self, batch: Batch, result: Result) -> None:
         """Tell those who wait for a phase."""
@@ -583,10 +586,10 @@ class Writer:
 
     # -- losing the session, and giving it back
 
-    def _lose_everything(self) -> None:
-        """Declared dead: others may hold what we held; our answers to it are late."""
+    def _lose_everything(self, why: str) -> None:
+        """Others may hold what we held; our answers to it are late."""
         desk = self.desk
-        log.warning("session %d was declared dead by another process", desk.epoch)
+        log.warning("session %d is over: %s", desk.epoch, why)
         self.counts["fenced"] += 1
         for held in desk.held.values():
             desk.room[held.codec.name, held.type.name] += 1
@@ -600,10 +603,10 @@ class Writer:
             self._dispatcher.deliver([], ended)
 
     def _lose_the_lease_in_time(self) -> None:
-        """The store cannot be written: when the lease has run out, stop what runs."""
+        """No write was accepted in time: when the lease has run out, stop what runs."""
         over = self._renewed + self.desk.rules.lease
         if self.desk.held and self.clock.monotonic() >= over:
-            self._lose_everything()
+            self._lose_everything("its lease has run out")
 
     def _stop(self, stop: Stop) -> Program[None]:
         count, desk = 0, self.desk

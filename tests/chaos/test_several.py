@@ -155,7 +155,7 @@ def test_c49_a_worker_stopped_for_longer_than_its_lease_changes_nothing(
     with site.box() as box:
         before = box.list(purchase.machine)
     sleeper.send_signal(signal.SIGCONT)
-    counts = put_out(sleeper, "session 2 was declared dead by another process\n")
+    counts = put_out(sleeper, "session 2 is over: another process declared it dead\n")
     put_out(other)
     with site.box() as box:
         assert box.list(purchase.machine) == before

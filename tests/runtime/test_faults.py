@@ -238,6 +238,28 @@ class TestSeveralProcesses:
         first, second = hands.ran
         assert first == second
 
+    async def test_r10_a_process_that_commits_after_its_lease_hands_nothing_out(
+        self, place: Place
+    ) -> None:
+        """R10, I3: stopped inside its transaction, it may be reaped right after it."""
+        box, hands = place.open(), Hands()
+        left = 1
+
+        def stands_still(operation: AnyOperation) -> None:
+            nonlocal left
+            if isinstance(operation, Save) and left:
+                left = 0
+                place.clock.advance(10_000)
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+            former = worker.epoch
+            place.watched[0].faults = stands_still
+            assert (await worker.start(job.Start(job="a"))).rev == 1
+            await worker.wait(job.machine, "a")
+            assert worker.epoch > former
+        assert len(hands.ran) == 1
+
     async def test_what_another_process_writes_is_seen_by_polling(
         self, tmp_path: Path
     ) -> None:
