@@ -22,6 +22,7 @@ from .errors import (
     SendError,
 )
 from .operations import (
+    Gone,
     Key,
     ListDue,
     Load,
@@ -76,8 +77,14 @@ def load(work: Work) -> Program[None]:
     for machine, ids in wanted.items():
         codec = work.desk.codecs[machine]
         ids.sort()
-        for row in (yield from ask(Load(machine, ids))):
+        rows = yield from ask(Load(machine, ids))
+        for row in rows:
             live[machine, row[0]] = work.read(codec, row)
+        if len(rows) < len(ids):
+            gone = yield from ask(Gone(machine))
+            for id in ids:
+                if live[machine, id].rev == 0:
+                    work.later_than(live[machine, id], gone)
     for woken in batch.woken:
         one = live[woken.codec.name, woken.id]
         if woken.park is not None and one.state is not None:

@@ -160,10 +160,20 @@ class Behind(Operation[set[tuple[str, str, str]]], frozen=True):
 
 
 class Remove(Operation[None], frozen=True):
-    """Delete these instances (id, rev), their journals and their inboxes."""
+    """Delete these instances (id, rev), their journals and their inboxes.
+
+    `until` is the latest of their times; what is `Gone` of the machine is not earlier.
+    """
 
     machine: str
     instances: list[tuple[str, int]]
+    until: int
+
+
+class Gone(Operation[int], frozen=True):
+    """The latest time of all instances that were ever removed; -1 when none was."""
+
+    machine: str
 
 
 class Save(Operation[None], frozen=True):

@@ -124,10 +124,7 @@ def wake_due(work: Work, spent: Callable[[], int]) -> Program[None]:
             if one.id in owing:
                 one.wake_at, one.dirty = work.now + HOUR, True
             else:
-                gone = work.removals.setdefault(machine, [])
-                gone.append((one.id, one.stored_rev))
-                work.live[machine, one.id] = Live(one.codec, one.id)
-                work.result.counts["removed"] += 1
+                work.remove(one)
 
 
 def fire(work: Work, one: Live, most: int | None = None) -> None:

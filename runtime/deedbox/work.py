@@ -66,6 +66,7 @@ class Work:
         self.inbox: list[InboxRow] = []
         self.parks: dict[str, list[tuple[str, str]]] = {}
         self.removals: dict[str, list[tuple[str, int]]] = {}
+        self.gone: dict[str, int] = {}
         self.trims: list[tuple[str, str, int, int]] = []
         self.postponed: list[tuple[Key, str, int, str | None]] = []
 
@@ -75,12 +76,20 @@ class Work:
             self.live[name] = Live(codec, id)
             wanted.setdefault(codec.name, []).append(id)
 
+    def later_than(self, one: Live, gone: int) -> None:
+        """What is not there may have been: a life of it begins after the last one (I8)."""
+        one.at = gone + 1
+        self.check_clock(one.at)
+
+    def check_clock(self, at: int) -> None:
+        if at > self.now + CLOCK_BEHIND:
+            self.result.counts["clock_behind"] += 1
+
     def read(self, codec: Codec, row: InstanceRow) -> Live:
         """A row as it stands; one that cannot be read is parked (R11)."""
         id, rev, phase, at, born, version, wake_at, parked, doc = row
         one = Live(codec, id, None, rev, rev, at, born, version, wake_at, doc)
-        if at > self.now + CLOCK_BEHIND:
-            self.result.counts["clock_behind"] += 1
+        self.check_clock(at)
         if parked is not None:
             one.refusal = InstanceParked(f"{codec.name} {id}: {parked}")
         elif version > codec.version:
@@ -146,6 +155,14 @@ class Work:
         one.rev, one.version, one.dirty = one.rev + 1, version, True
         self.journal.append((name, one.id, one.rev, one.at, "base", version, one.doc))
         self.result.counts["migrated"] += 1
+
+    def remove(self, one: Live) -> None:
+        """A finished instance goes; a life that follows it is born later (I8)."""
+        machine = one.codec.name
+        self.removals.setdefault(machine, []).append((one.id, one.stored_rev))
+        self.gone[machine] = max(self.gone.get(machine, -1), one.at)
+        self.live[machine, one.id] = Live(one.codec, one.id, at=one.at + 1)
+        self.result.counts["removed"] += 1
 
     def park(self, one: Live, reason: str) -> None:
         reason = printable(reason)

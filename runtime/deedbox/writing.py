@@ -80,7 +80,7 @@ def write(work: Work) -> Program[None]:
     if work.due:
         failpoints.hit("wake_before_save")
     for machine, gone in work.removals.items():
-        yield from ask(Remove(machine, gone))
+        yield from ask(Remove(machine, gone, work.gone[machine]))
     for machine in sorted(inserts.keys() | updates.keys()):
         yield from ask(
             Save(machine, inserts.get(machine, []), updates.get(machine, []))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import pytest
 from deedbox import Instant, Rules, Worker
 from deedbox.box import Box
 from deedbox.clock import RealClock
@@ -200,6 +201,38 @@ class TestRemoval:
         async with Worker(place.open(), {job.machine: Hands()}) as worker:
             await elapse(place.clock, 3_600_000, worker)
         assert phase(box) == "none"
+
+    @pytest.mark.parametrize("set_back", [3, 3_600_000])
+    async def test_i8_a_life_begins_after_the_last_one(
+        self, place: Place, set_back: int
+    ) -> None:
+        """I8: removed at once, and started again with the clock set back."""
+        place.rules = Rules(keep=0)
+        hands, box = Hands(), place.open()
+        for _ in range(3):
+            async with Worker(box, {job.machine: hands}) as worker:
+                await worker.start(job.Start(job="a"))
+                await elapse(place.clock, set_back, worker)
+            assert phase(box) == "none"
+            place.clock.jump(-set_back)
+            box = place.open()
+        keys = [command.idempotency_key for command in hands.ran]
+        born = [int(key.split("/")[2]) for key in keys]
+        assert born == sorted(set(born))
+        assert len(born) == 3
+
+    async def test_i8_two_lives_in_one_millisecond(self, place: Place) -> None:
+        """I8: the first was begun, ended and removed in it."""
+        place.rules = Rules(keep=0)
+        hands, box = Hands(), place.open()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            assert phase(box) == "none"
+            await worker.start(job.Start(job="a"))
+            await elapse(place.clock, 1, worker)
+        first, second = hands.ran
+        assert first.idempotency_key != second.idempotency_key
 
     async def test_keep_none_keeps_for_ever(self, place: Place) -> None:
         place.rules = Rules(keep=None)

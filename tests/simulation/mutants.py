@@ -16,6 +16,7 @@ from deedbox.operations import (
     AnyOperation,
     Claim,
     Fence,
+    Gone,
     InstanceRow,
     Journal,
     Key,
@@ -271,6 +272,13 @@ def forget_the_wake() -> Tampering:
     return tampering
 
 
+def forget_what_is_gone() -> Tampering:
+    def tampering(_: Process, operation: AnyOperation, perform: Perform) -> object:
+        return -1 if isinstance(operation, Gone) else perform(operation)
+
+    return tampering
+
+
 MUTANTS: Final = (
     Mutant("dispatch before commit", dispatch_before_commit),
     Mutant("forget Withdraw", forget(Withdraw)),
@@ -285,4 +293,5 @@ MUTANTS: Final = (
     Mutant("forget the inbox", forget(Remember)),
     Mutant("forget the journal", forget(Journal)),
     Mutant("forget the wake", forget_the_wake),
+    Mutant("forget what is gone", forget_what_is_gone),
 )

@@ -24,6 +24,7 @@ from ..operations import (
     Enter,
     Everything,
     Fence,
+    Gone,
     History,
     InstanceRow,
     Journal,
@@ -199,6 +200,7 @@ class _Script:
         yield Page(name, random.choice(("", *IDS)), None, None, random.choice((1, 3)))
         yield Page(name, "", random.choice(list(codec.phases.values())), now, 9)
         yield Owing(name, ids)
+        yield Gone(name)
         yield History(name, ids[0])
         yield Owed(name, ids[0])
         yield Everything()
@@ -213,7 +215,8 @@ class _Script:
         if there:
             one = random.choice(there)
             yield Park(name, [(one[0], "its reason")])
-            yield Remove(name, [(one[0], one[1] + random.choice((0, 0, 1)))])
+            rev = one[1] + random.choice((0, 0, 1))
+            yield Remove(name, [(one[0], rev)], one[3] + random.choice((-3, 0, 5)))
         yield from self._on_outbox(epoch, codec, keys, ids)
         known = [(each.name, each.version) for each in self._codecs]
         yield Look(epoch, now, random.choice((-1, now)), known)

@@ -122,7 +122,7 @@ class Plan(Struct, frozen=True):
 IDS: Final = ("a", "b", "c")
 GAPS: Final = (0, 0, 1, 10, 100, 1_000, 5_000, 30_000, None, None)
 LEASES: Final = (2_000, 10_000, 60_000)
-KEEPS: Final = (1, 1_000, 60_000, None)
+KEEPS: Final = (0, 1, 1_000, 60_000, None)
 LONG: Final = (100, 3_000, 12_000, 70_000, 400_000)
 
 

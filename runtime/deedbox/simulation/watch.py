@@ -84,6 +84,8 @@ class Watch:
         self.calls: dict[Deed, int] = {}
         self.returned: set[Deed] = set()
         self.removed: set[tuple[str, str]] = set()
+        self.times: dict[tuple[str, str], int] = {}
+        """The time of the last step under each name, whatever became of the instance."""
         self.sent: Counter[tuple[str, str, str]] = Counter()
         """How often each message was given to a process; a step uses one of them up."""
         self.notes: list[str] = []
@@ -140,6 +142,9 @@ class Watch:
         if seen is not None and seen.row[4] != born:
             self._removed(name)
             seen = None
+        if seen is None and born <= self.times.get(name, -1):
+            self.say(f"I8: {name} is born at {born}, and was there at {self.times}")
+        self.times[name] = at
         state = None if seen is None else seen.state
         former = 0 if seen is None else seen.row[1]
         if parked is not None:

@@ -251,16 +251,19 @@ class World:
             case Fault.SLOW:
                 await self.sleep(trouble.milliseconds)
             case Fault.JUMP:
-                # Not a round number: a life that begins in the very millisecond of a
-                # removed one has its keys, and a clock that is set back may do that.
-                sign = self.random.choice((-1, 1))
-                self.wall_ahead += sign * (trouble.milliseconds + 7 * self.operations)
+                self.wall_ahead = self._set_clock(trouble.milliseconds)
             case Fault.RESTART:
                 if not process.stopping:
                     self.spawn(self._restart(process))
             case _:
                 return fault
         return None
+
+    def _set_clock(self, milliseconds: int) -> int:
+        """Ahead, back, or to the very millisecond in which an instance was last written."""
+        ahead = self.wall_ahead + self.random.choice((-1, 1)) * milliseconds
+        times = [at - EPOCH - self.loop.now for at in self.watch.times.values()]
+        return self.random.choice([ahead, *times[-1:]])
 
     def _trouble(self, operation: AnyOperation) -> Trouble | None:
         if self.quiet:

@@ -25,6 +25,7 @@ from ..operations import (
     Enter,
     Everything,
     Fence,
+    Gone,
     History,
     InboxRow,
     InstanceRow,
@@ -113,6 +114,7 @@ class MemoryStore:
         self.inbox: Table[tuple[str, str, str], InboxRow] = Table(self._undo)
         self.journal: Table[tuple[str, str, int, str], JournalRow] = Table(self._undo)
         self.sessions: Table[int, Session] = Table(self._undo)
+        self.gone: Table[str, int] = Table(self._undo)
         self.epochs = 0
         self._author: int | None = None
         self._commits: Counter[int | None] = Counter()
@@ -132,6 +134,7 @@ class MemoryStore:
             Owing: self._owing,
             Behind: self._behind,
             Remove: self._remove,
+            Gone: lambda gone: self.gone.rows.get(gone.machine, -1),
             Save: self._save,
             Park: self._park,
             Withdraw: self._withdraw,
@@ -302,6 +305,8 @@ class MemoryStore:
                 self.journal.drop(step)
             for message in [key for key in self.inbox.rows if key[:2] == name]:
                 self.inbox.drop(message)
+        former = self.gone.rows.get(remove.machine, -1)
+        self.gone.put(remove.machine, max(former, remove.until))
 
     def _page(self, page: Page) -> list[InstanceRow]:
         rows = self.instances[page.machine].rows

@@ -22,6 +22,7 @@ from ..operations import (
     Enter,
     Everything,
     Fence,
+    Gone,
     History,
     InboxRow,
     InstanceRow,
@@ -140,6 +141,10 @@ where o.machine = json_extract(n.value, '$[0]')
   and o.command = json_extract(n.value, '$[2]')"""
 FORGET_JOURNAL: Final = "delete from deedbox_journal where machine = ? and id = ?"
 FORGET_INBOX: Final = "delete from deedbox_inbox where machine = ? and id = ?"
+GONE: Final = "select value from deedbox_meta where name = 'gone ' || ?"
+NOW_GONE: Final = """\
+insert into deedbox_meta values ('gone ' || ?1, ?2)
+on conflict (name) do update set value = max(value, excluded.value)"""
 WITHDRAW: Final = """\
 delete from deedbox_outbox where machine = ? and id = ? and ticket = ?"""
 OWE: Final = "insert into deedbox_outbox values (?,?,?,?,?,?,?,?,?,?,?,?,?)"
@@ -228,6 +233,7 @@ class Statements:
             Owing: self.owing,
             Behind: self.behind,
             Remove: self.remove,
+            Gone: self.gone,
             Save: self.save,
             Park: self.park,
             Withdraw: lambda withdraw: self._many(WITHDRAW, withdraw.keys),
@@ -332,6 +338,11 @@ class Statements:
         names = [(remove.machine, id) for id, _ in remove.instances]
         self._executemany(FORGET_JOURNAL, names)
         self._executemany(FORGET_INBOX, names)
+        self._execute(NOW_GONE, (remove.machine, remove.until))
+
+    def gone(self, gone: Gone) -> int:
+        row = self._execute(GONE, (gone.machine,)).fetchone()
+        return -1 if row is None else int(row[0])
 
     def page(self, page: Page) -> list[InstanceRow]:
         statement = self._tables[page.machine].page
