@@ -341,6 +341,18 @@ class Box:
             join()
         self.store.close()
 
+    def abandon(self) -> None:
+        """End as a process that is killed: what was sent is dropped, the session stays.
+
+        The store is left to the caller; see `deedbox.testing.crash`.
+        """
+        self._writer.abandon()
+        with self._lock:
+            join, self._join = self._join, lambda: None
+        if join is not None:
+            join()
+        self._served = False
+
 
 class Transaction:
     """Inside `box.transaction()`: durable when the block ends, not before."""

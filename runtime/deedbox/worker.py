@@ -167,6 +167,15 @@ class Worker:
             log.warning("stopped with %d commands unfinished; they stay owed", count)
         return count
 
+    def abandon(self) -> None:
+        """End as a process that is killed: nothing is given back, no answer is taken."""
+        self._stopping = True
+        for key in list(self._running):
+            self._drop(key)
+        if self._timer is not None:
+            self._timer.cancel()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
     def _out_of_patience(self) -> None:
         self._stopping = True
         self._still.set()

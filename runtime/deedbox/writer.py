@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from . import failpoints
 from .batch import (
+    SUSPECTS,
     Answered,
     Batch,
     Desk,
@@ -36,6 +37,7 @@ from .batch import (
     Tell,
     Watch,
     Woken,
+    leave,
 )
 from .clock import Clock
 from .codec import Codec
@@ -123,6 +125,7 @@ class Writer:
         self._waking = threading.Event()
         self._asleep = False
         self._closing = False
+        self._abandoned = False
         self._dispatcher: Dispatcher | None = None
         self._watches: dict[Name, list[Watch]] = {}
         self._marks: list[Key] = []
@@ -163,6 +166,11 @@ class Writer:
         self._closing = True
         self._waking.set()
 
+    def abandon(self) -> None:
+        """Leave what is in the queue, and end with the turn that has begun."""
+        self._abandoned = True
+        self.close()
+
     # -- turn after turn
 
     def serve(self) -> None:
@@ -178,8 +186,8 @@ class Writer:
 
     @property
     def over(self) -> bool:
-        """Whether the writer was closed, and all that was sent is done."""
-        return self._closing and not self._queue
+        """Whether the writer was closed, and all that was sent is done or left."""
+        return self._closing and (self._abandoned or not self._queue)
 
     def failed(self) -> int:
         """A turn raised: how long to wait before the next."""
@@ -230,8 +238,8 @@ class Writer:
         match control:
             case Serve():
                 self._dispatcher = control.dispatcher
-                self.desk.room = dict(control.room)
-                self.desk.backlog = set(control.room)
+                self.desk.room = {**control.room, SUSPECTS: 1}
+                self.desk.backlog = set(self.desk.room)
                 self._horizon.reap = self._horizon.look = True
             case Drain():
                 self.desk.room = dict.fromkeys(self.desk.room, CLOSED)
@@ -592,7 +600,7 @@ class Writer:
         log.warning("session %d is over: %s", desk.epoch, why)
         self.counts["fenced"] += 1
         for held in desk.held.values():
-            desk.room[held.codec.name, held.type.name] += 1
+            leave(desk.room, held)
         ended = list(desk.held)
         desk.held = {}
         desk.epoch = 0
