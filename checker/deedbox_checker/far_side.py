@@ -1,0 +1,101 @@
+"""What the world beyond the handlers does: it ends deeds, one answer for one key.
+
+A hand-out may reach it long after everybody has stopped waiting (`late_arrival`).  An
+undo acts on the deed whose key it was given: it gives back, or it makes the key void.
+Knows nothing of the machine's state beyond the issue that is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from .abstraction import VOID, Deed, Row, World, references
+from .labels import Kind, Label
+from .model import Answer, Model
+
+
+class Undo(Enum):
+    """What the far side does with the undo of a deed that it has not decided.
+
+    It makes the key void: that is the contract.  A far side that does `NOTHING`, and
+    takes the deed when it arrives later, shows what the contract is for.
+    """
+
+    VOIDS = "voids"
+    NOTHING = "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class FarSide:
+    """`late`: whether hand-outs that nobody waits for reach it after all."""
+
+    model: Model
+    undo: Undo
+    late: bool
+
+    def steps(self, world: World) -> Iterator[tuple[World, Label]]:
+        current = world.open_deed
+        for deed in world.deeds:
+            if deed.fate is not None:
+                continue
+            handed_out = deed is current and world.row is Row.OUT
+            if not handed_out and not (deed.loose and self.late):
+                continue
+            kind = Kind.FAR_SIDE if handed_out else Kind.ARRIVAL
+            name = self.model.commands[type(deed.command)].name
+            for answer in self.model.answers[name]:
+                text = f"{name} ends {answer.outcome}"
+                if kind is Kind.ARRIVAL:
+                    text = f"{name} arrives late and ends {answer.outcome}"
+                subject = f"{answer.command}.{answer.outcome}"
+                after = self._decided(world, deed, answer)
+                yield after, Label(kind, "far side", text, subject)
+        if self.late:
+            yield from self._stale(world)
+
+    def _decided(self, world: World, deed: Deed, answer: Answer) -> World:
+        """The far side has ended a deed; an undo acts on the deed whose key it was given."""
+        pair = (answer.command, answer.outcome)
+        counts = self._counted(world.counts, pair)
+        deeds = {one.number: one for one in world.deeds}
+        deeds[deed.number] = replace(deed, fate=answer.message, loose=False)
+        for target in (
+            self._undone(world, deed) if pair in self.model.gives_back else ()
+        ):
+            if self.undo is Undo.VOIDS:
+                deeds[target.number] = replace(target, fate=VOID, loose=False)
+            else:
+                counts = world.counts
+        return replace(world, deeds=tuple(deeds.values()), counts=counts)
+
+    def _undone(self, world: World, deed: Deed) -> Iterator[Deed]:
+        """The undecided deeds whose keys a command was given."""
+        for number in references(self.model, deed.command):
+            target = world.deed(number)
+            if number != deed.number and target is not None and target.fate is None:
+                yield target
+
+    def _counted(
+        self, counts: tuple[int, ...], pair: tuple[str, str]
+    ) -> tuple[int, ...]:
+        return tuple(
+            min(count + 1, 2) if pair == known else count
+            for count, known in zip(counts, self.model.counted, strict=True)
+        )
+
+    def _stale(self, world: World) -> Iterator[tuple[World, Label]]:
+        """A hand-out which everybody has forgotten reaches the far side after all."""
+        for n, many in enumerate(world.stale):
+            if not many:
+                continue
+            name = self.model.counted[n][0]
+            for answer in self.model.answers[name]:
+                pair = (answer.command, answer.outcome)
+                counts = self._counted(world.counts, pair)
+                text = f"a forgotten {name} arrives late and ends {answer.outcome}"
+                label = Label(Kind.ARRIVAL, "far side", text, ".".join(pair))
+                for left in (1, 2) if many == 2 else (0,):
+                    stale = (*world.stale[:n], left, *world.stale[n + 1 :])
+                    yield replace(world, counts=counts, stale=stale), label
