@@ -18,16 +18,16 @@ from .check import check
 from .collisions import collisions
 from .flow import flow
 from .kinds import lower
-from .migrate import migrate
 from .names import Scope, resolve
 from .parse import read
 from .problems import Problem, has_errors, in_order
-from .released import Released, released
 from .renaming import with_renames
-from .shapes import shape_of
 from .source import Text
 from .told import declared
 from .types import ChoiceType, Declared, RecordType
+from .versions import migrate
+from .versions.released import Released, released
+from .versions.shapes import shape_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from typing import Final
 
 from . import syntax
 from .parse import parse
+from .parse.lexemes import Lexeme, scan
 from .problems import Edit, Fix, Problem
 from .reserved import LANGUAGE
-from .scan import Lexeme, scan
 from .source import Text
 from .walk import nodes
 

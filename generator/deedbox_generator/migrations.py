@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar, assert_never, cast
 
 from deedbox_dsl import core
-from deedbox_dsl.shapes import fields_of
 from deedbox_dsl.source import Span
 from deedbox_dsl.spelling import snake
 from deedbox_dsl.types import ChoiceType, Declared, ListOf, Maybe, RecordType, Type
+from deedbox_dsl.versions.shapes import fields_of
 
 from . import plan
 from .annotations import annotation

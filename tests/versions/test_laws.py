@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from deedbox.codec import Codec, text
 from deedbox_dsl import core
-from deedbox_dsl.shapes import read, text_of
 from deedbox_dsl.types import (
     Base,
     ChoiceType,
@@ -21,6 +20,7 @@ from deedbox_dsl.types import (
     RecordType,
     Type,
 )
+from deedbox_dsl.versions.shapes import read, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lease import lease

@@ -8,12 +8,15 @@ fields beside `due`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from .. import syntax
 from ..source import Span
 from . import rules, trees
-from .trees import Maker
+from .trees import Meanings, Values
+
+Part = tuple[syntax.State, list[syntax.Clause]]
+"""A state of a lowered machine, and what happens in it."""
 
 
 def loop_fields(loop: rules.Loop, span: Span) -> Iterator[syntax.Field]:
@@ -84,6 +87,50 @@ def names_of(fields: Sequence[syntax.Field]) -> list[str]:
     return [f.name.text for f in fields]
 
 
+def first(
+    loop: rules.Loop,
+    awaiting: str,
+    fields: Sequence[syntax.Field],
+    meanings: Meanings,
+    values: Values,
+    span: Span,
+) -> syntax.Block:
+    """Ask for the first time of a run of attempts, and go to the state that awaits it."""
+    attempt = loop.attempt
+    arguments = trees.bound_arguments(
+        attempt.params, {**meanings, "attempt": trees.one}
+    )
+    do = syntax.Do(trees.name(attempt.command.text, span), arguments, span)
+    exit_ = trees.goto(awaiting, fields, {**first_values(loop, span), **values}, span)
+    return syntax.Block((), (do,), exit_, span)
+
+
+def again(
+    loop: rules.Loop,
+    awaiting: str,
+    fields: Sequence[syntax.Field],
+    before: Sequence[syntax.Field],
+    meanings: Meanings,
+    values: Values,
+    *,
+    silent: bool,
+) -> syntax.Clause:
+    """When the wait is over: ask anew, or after silence for the same deed."""
+    attempt, span = loop.attempt, loop.span
+    bound = {**meanings, "attempt": trees.next_attempt}
+    arguments = trees.bound_arguments(attempt.params, bound)
+    issue: syntax.Issue = syntax.Do(attempt.command, arguments, span)
+    if silent:
+        issue = syntax.Repeat(attempt.command, arguments, span)
+    updated = {**next_values(loop, span), **values}
+    exit_ = trees.goto(awaiting, fields, updated, span, names_of(before))
+    return at_due(syntax.Block((), (issue,), exit_, span), span)
+
+
+def at_due(block: syntax.Block, span: Span) -> syntax.Clause:
+    return syntax.At(trees.name("due", span), None, block, span)
+
+
 def clause(
     command: syntax.Name,
     rule: syntax.Rule | syntax.SilenceRule,
@@ -106,7 +153,7 @@ def unused(name: str, taken: set[str]) -> str:
 def finish(
     state: syntax.Name,
     init: syntax.Init | None,
-    meanings: Mapping[str, Maker],
+    meanings: Meanings,
     span: Span,
 ) -> syntax.Goto:
     """To a final, with what its names stand for here."""
@@ -122,10 +169,3 @@ def finish(
             case syntax.CarryOver():
                 pass
     return syntax.Goto(trees.name(state.text, span), trees.init(items, span), span)
-
-
-def woken(span: Span) -> syntax.Block:
-    """Remember that a wake came, until the work at hand is done."""
-    true = syntax.Set(trees.name("woken", span), syntax.BoolLit(True, span), span)
-    stay = syntax.Stay(syntax.Init((syntax.CarryOver(span), true), span), span)
-    return syntax.Block((), (), stay, span)

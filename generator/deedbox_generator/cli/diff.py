@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deedbox_dsl import compile, core
-from deedbox_dsl.diff import Change, breaks_store, diff
 from deedbox_dsl.problems import Problem, has_errors, severity
 from deedbox_dsl.program import MIGRATING
-from deedbox_dsl.released import released
 from deedbox_dsl.render import to_text
-from deedbox_dsl.shapes import read, text_of
 from deedbox_dsl.source import Span, Text
+from deedbox_dsl.versions.diff import Change, breaks_store, diff
+from deedbox_dsl.versions.released import released
+from deedbox_dsl.versions.shapes import read, text_of
 
 from .project import Unreadable, project
 

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from deedbox_dsl import core
 from deedbox_dsl.problems import has_errors
-from deedbox_dsl.released import Released, released
 from deedbox_dsl.render import to_text
-from deedbox_dsl.shapes import file_name, text_of
-from deedbox_dsl.stored import same_stored
+from deedbox_dsl.versions.released import Released, released
+from deedbox_dsl.versions.shapes import file_name, text_of
+from deedbox_dsl.versions.stored import same_stored
 
 from .compiled import compiled, summary
 from .project import DEFAULT_SPECS, SHAPES, Project, project, write_atomically

@@ -6,7 +6,8 @@ from itertools import product
 from typing import Literal, TypeAlias
 
 from deedbox_dsl import core
-from deedbox_dsl.intervals import NOTHING, decide, interval, learn
+from deedbox_dsl.check.facts import NOTHING
+from deedbox_dsl.check.learning import decide, interval, learn
 from deedbox_dsl.source import Span
 from deedbox_dsl.types import BOOL, INT, Base, Declared
 from hypothesis import given

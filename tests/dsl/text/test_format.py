@@ -9,7 +9,7 @@ import pytest
 from deedbox_dsl import syntax
 from deedbox_dsl.format import format_text, format_tree
 from deedbox_dsl.parse import parse
-from deedbox_dsl.scan import scan
+from deedbox_dsl.parse.lexemes import scan
 from deedbox_dsl.source import Text
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

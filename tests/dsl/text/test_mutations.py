@@ -16,8 +16,8 @@ import pytest
 from deedbox_dsl import compile
 from deedbox_dsl.encoding import decode
 from deedbox_dsl.parse import parse
+from deedbox_dsl.parse.lexemes import Lexeme, scan
 from deedbox_dsl.problems import Problem
-from deedbox_dsl.scan import Lexeme, scan
 from deedbox_dsl.source import Text
 
 SPECS = Path(__file__).parents[3].joinpath("specs")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 from deedbox_dsl.encoding import decode
+from deedbox_dsl.parse.lexemes import scan
 from deedbox_dsl.problems import Problem
-from deedbox_dsl.scan import scan
 from deedbox_dsl.source import Text
 
 

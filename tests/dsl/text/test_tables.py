@@ -7,12 +7,12 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
-from deedbox_dsl import tables, unexpected
-from deedbox_dsl.build_tables import saved
+from deedbox_dsl.parse import phrases, tables
+from deedbox_dsl.parse.build_tables import saved
 
 
 def test_the_saved_tables_are_those_of_the_grammar() -> None:
-    kept = files("deedbox_dsl").joinpath("tables.json").read_text("utf-8")
+    kept = files("deedbox_dsl.parse").joinpath("tables.json").read_text("utf-8")
     assert saved(tables.build()) == kept
 
 
@@ -23,7 +23,7 @@ def test_no_two_terminals_and_no_two_rules_compete() -> None:
 def test_every_terminal_has_words_for_a_reader() -> None:
     names = {terminal.name for terminal in tables.build().terminals}
     for name in names - {"COMMENT", "BANNER", "SPACE"}:
-        (phrase,) = unexpected.phrases_of(frozenset((name,)), "the end")
+        (phrase,) = phrases.phrases_of(frozenset((name,)), "the end")
         assert "__" not in phrase
         assert name not in phrase or phrase == f"`{name}`".lower()
 

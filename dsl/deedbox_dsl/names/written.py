@@ -1,0 +1,57 @@
+"""The type that a spec writes: `list[Line]`, `text?`, `OrderId`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from .. import syntax
+from ..naming import unknown
+from ..problems import Problem
+from ..reserved import BASE_TYPES
+from ..types import (
+    ERROR,
+    Base,
+    ListOf,
+    Maybe,
+    Type,
+)
+from .scope import Scope
+
+_Lookup: TypeAlias = Callable[[str], Type | None]
+
+
+def resolve_type(
+    written: syntax.TypeExpr, scope: Scope, problems: list[Problem]
+) -> Type:
+    """The type that a spec writes inside a machine."""
+    return type_of(written, scope.types.get, scope.types, problems)
+
+
+def type_of(
+    written: syntax.TypeExpr,
+    lookup: _Lookup,
+    known: Iterable[str],
+    problems: list[Problem],
+) -> Type:
+    if isinstance(written, syntax.OptionalType):
+        item = type_of(written.item, lookup, known, problems)
+        return ERROR if item == ERROR else Maybe(item)
+    name, arguments = written.name, written.arguments
+    if name.text == "list":
+        if len(arguments) != 1:
+            text = "`list` takes the type of its items: `list[text]`"
+            problems.append(Problem("DEED308", written.span, text))
+            return ERROR
+        item = type_of(arguments[0], lookup, known, problems)
+        return ERROR if item == ERROR else ListOf(item)
+    found = Base(name.text) if name.text in BASE_TYPES else lookup(name.text)
+    if found is None:
+        text = f"there is no type `{name.text}`"
+        problems.append(unknown("DEED201", name, text, [*known, *BASE_TYPES, "list"]))
+        return ERROR
+    if arguments:
+        text = f"`{name.text}` takes no types in brackets"
+        problems.append(Problem("DEED308", written.span, text))
+        return ERROR
+    return found

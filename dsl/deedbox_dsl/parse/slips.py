@@ -1,0 +1,94 @@
+"""What people often write where it cannot stand, and what to tell them: one line of advice each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from .lexemes import Lexeme
+from .slices import OWN_HEADS
+
+_SLIPS: Final[dict[tuple[str, str], str]] = {
+    ("=", "COLON"): "A field is given its value with `:`.",
+    ("=", "COMPARE"): "Equality is written `==`.",
+    ("==", "EQUAL"): "A name is given its value with one `=`.",
+    ("->", "WHEN"): "What happens stands in braces: `{ goto State }`.",
+    ("when", "GOTO"): "`when` stands before the block: `on Message when … { … }`.",
+    (
+        "goto",
+        "NEXT",
+    ): "A rule ends with an action; what state that leads to follows from it.",
+    ("then", "ESCALATE"): "`forever` never ends, so nothing comes after it.",
+    ("after", "FATARROW"): "Only `silence` has a time: `silence after 30s => …`.",
+    (
+        "undo",
+        "DO",
+    ): "A step says first what it does (`do … -> … => next`), then how it is undone.",
+    (
+        "(",
+        "WHEN",
+    ): "A clause names its message without parentheses: `on Message as m { … }`.",
+    ("->", "FATARROW"): "`->` says what may come of it, `=>` what to do then.",
+    ("=>", "ARROW"): "`->` says what may come of it, `=>` what to do then.",
+    ("=>", "WHEN"): "What happens stands in braces: `{ goto State }`.",
+    ("goto", "WHEN"): "What happens stands in braces: `{ goto State }`.",
+    ("(", "LBRACE"): "Fields stand in braces: `{ name: type }`.",
+    (",", "VBAR"): "Alternatives are separated by `|`.",
+    ("]", "NAME"): "A list is written with its item: `list[text]`.",
+    ("{", "VERSION"): "Every kind states the version of its stored shape: `version 1`.",
+    (":", "EQUAL"): "A type is declared with `=`.",
+    ("do", "RBRACE"): "The exit comes last: write `do` above it.",
+    ("let", "RBRACE"): "`let` comes first in a block, then `do`, then the exit.",
+    ("let", "GOTO"): "`let` comes first in a block, then `do`, then the exit.",
+    (
+        "goto",
+        "RBRACE",
+    ): "A block has one exit; two ways out are two clauses with `when`.",
+    (
+        "stay",
+        "RBRACE",
+    ): "A block has one exit; two ways out are two clauses with `when`.",
+    (
+        "if",
+        "GOTO",
+    ): "There is no `if` among statements: write two clauses, the first with `when`.",
+    (
+        "if",
+        "RBRACE",
+    ): "There is no `if` among statements: write two clauses, the first with `when`.",
+    ("as", "LBRACE"): "`as` comes before `when`.",
+    ("use", "TYPE"): "`module` comes first, then every `use`, then the declarations.",
+    (
+        "module",
+        "TYPE",
+    ): "`module` comes first, then every `use`, then the declarations.",
+}
+
+
+_COMPARISONS: Final = frozenset(("<", "<=", ">", ">=", "==", "!=", "is"))
+
+
+_ACTIONS: Final = frozenset(
+    ("next", "again", "rest", "continue", "done", "abort", "retry")
+)
+
+
+def advice(here: Lexeme, expected: frozenset[str]) -> Iterator[str]:
+    """What is known about a word or sign that people often write here."""
+    yield from (
+        advice
+        for (sign, terminal), advice in _SLIPS.items()
+        if sign == here.text and terminal in expected
+    )
+    if here.sort == "number" and "DOTDOT" in expected:
+        yield f"A range is written with two dots: `{here.text.replace('.', '..')}`."
+    if expected == frozenset(("START",)):
+        yield "`on` stands here only in `on start again`; `wake on` takes a message."
+    if here.text in _COMPARISONS and "AND" in expected:
+        yield "Comparisons do not chain: write `a < b and b < c`."
+    if here.text in _ACTIONS and "GOTO" in expected:
+        yield f"`{here.text}` belongs to `retry`, `scan` and `saga`; here a block ends with `goto`, `stay` or `reject`."
+    if "KEY" in expected:
+        homes = [kind for kind, heads in OWN_HEADS.items() if here.text in heads]
+        if homes:
+            yield f"`{here.text}` stands in a {' or a '.join(f'`{kind}`' for kind in homes)}."
