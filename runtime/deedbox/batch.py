@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
@@ -105,6 +105,10 @@ class Woken(Struct):
 Item: TypeAlias = Tell | Answered | Raised | Posted | Redriven | Watch | Migrating
 
 
+SUSPECTS: Final[Name] = "", "suspects"
+"""Under this name there is room for one: what may have killed a process is run apart."""
+
+
 class Held(Struct):
     """An outbox row claimed by this process."""
 
@@ -113,6 +117,7 @@ class Held(Struct):
     type: CommandType
     command: Struct
     tries: int
+    suspect: bool = False
 
 
 class Batch(Struct):
@@ -135,8 +140,8 @@ class Batch(Struct):
 class Desk(Struct):
     """What this process holds, as of its last commit.
 
-    `room`: the free places of each command that has a handler here.  `backlog`: the
-    commands of which unclaimed rows may be due.
+    `room`: the free places of each command that has a handler here, and of suspects.
+    `backlog`: those of which unclaimed rows may be due.
     """
 
     codecs: dict[str, Codec]
@@ -146,6 +151,20 @@ class Desk(Struct):
     held: dict[Key, Held] = field(default_factory=dict[Key, Held])
     room: dict[Name, int] = field(default_factory=dict[Name, int])
     backlog: set[Name] = field(default_factory=set[Name])
+
+
+def take_place(room: dict[Name, int], held: Held) -> None:
+    """A row is held from now on."""
+    room[held.codec.name, held.type.name] -= 1
+    if held.suspect:
+        room[SUSPECTS] -= 1
+
+
+def leave(room: dict[Name, int], held: Held) -> None:
+    """The places of a row that is held no more are free."""
+    room[held.codec.name, held.type.name] += 1
+    if held.suspect:
+        room[SUSPECTS] += 1
 
 
 def is_held(desk: Desk, item: Answered | Raised) -> bool:

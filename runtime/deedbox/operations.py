@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar, cast
 
 from msgspec import Struct
 
@@ -67,6 +67,12 @@ Program: TypeAlias = Generator[AnyOperation, object, T]
 def ask(operation: Operation[A]) -> Program[A]:
     """Yield one operation; the store answers with what the operation declares."""
     return cast(A, (yield operation))
+
+
+DIED: Final = "its process died or stood still"
+"""The error of a row whose last delivery ended with its session."""
+COMPANY: Final = 2
+"""So often is such a row handed out among others; from then on it is a suspect."""
 
 
 class Conflict(Exception):
@@ -224,12 +230,21 @@ class Remember(Operation[None], frozen=True):
 class Claim(Operation[list[OutboxRow]], frozen=True):
     """Claim rows of (machine, command, version, limit) that are due, in due order.
 
-    Never a started one, nor one that has an older row of its name.
+    Never a started one, nor one that has an older row of its name, nor a suspect: its
+    error is `DIED`, and it was delivered `COMPANY` times or more.
     """
 
     epoch: int
     now: int
     wants: list[tuple[str, str, int, int]]
+
+
+class Quarantine(Operation[list[OutboxRow]], frozen=True):
+    """Claim the suspect that is due longest, of any (machine, command, version)."""
+
+    epoch: int
+    now: int
+    wants: list[tuple[str, str, int]]
 
 
 class Mark(Operation[set[Key]], frozen=True):
@@ -255,9 +270,9 @@ class Redrive(Operation[int], frozen=True):
 
 
 class Reap(Operation[int], frozen=True):
-    """Delete dead sessions and free what they held; how many rows.
+    """Delete dead sessions and free what they held, `DIED`; how many rows.
 
-    A freed row that was delivered `deliveries` times is parked.
+    A suspect that was delivered `deliveries` times is parked: no other was with it.
     """
 
     epoch: int

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from .batch import (
+    SUSPECTS,
     Answered,
     Batch,
     Desk,
@@ -20,6 +21,7 @@ from .batch import (
     Live,
     Result,
     Tell,
+    leave,
 )
 from .codec import Codec, text
 from .errors import (
@@ -174,10 +176,13 @@ class Work:
         """A row that was held is so no longer: its place is free."""
         held = self.desk.held.get(key)
         if held is not None and key not in self.result.ended:
-            self.result.ended[key] = held
-            self.result.room[held.codec.name, held.type.name] += 1
+            name, room = (held.codec.name, held.type.name), self.result.room
+            if held.suspect or room[name] == 0:
+                self.result.backlog.add(SUSPECTS)
             if not held.type.outcomes:
-                self.result.backlog.add((held.codec.name, held.type.name))
+                self.result.backlog.add(name)
+            leave(room, held)
+            self.result.ended[key] = held
 
     def give_back(self, key: Key, error: str, park: str | None) -> None:
         held = self.desk.held[key]

@@ -13,8 +13,10 @@ import msgspec
 
 from . import failpoints
 from .batch import (
+    SUSPECTS,
     Held,
     Live,
+    take_place,
 )
 from .codec import text
 from .errors import (
@@ -29,13 +31,13 @@ from .operations import (
     Journal,
     Key,
     Look,
-    Name,
     OutboxRow,
     Owe,
     Owed,
     Park,
     Postpone,
     Program,
+    Quarantine,
     Remember,
     Remove,
     Save,
@@ -124,8 +126,8 @@ def owe(work: Work) -> Program[None]:
             behind.add((machine, id, type_.name))
         claimed = not blocked and name not in backlog and room.get(name, 0) > 0
         if claimed:
-            room[name] -= 1
             held = Held(key, desk.codecs[machine], type_, command, 1)
+            take_place(room, held)
             work.result.started.append(held)
         elif name in room and not blocked:
             backlog.add(name)
@@ -173,21 +175,50 @@ def carry_over(one: Live) -> Program[None]:
 
 def claim(work: Work) -> Program[None]:
     """Take up waiting rows, as many as there is room for, the longest due first."""
-    room, codecs = work.result.room, work.desk.codecs
+    room, backlog, codecs = work.result.room, work.result.backlog, work.desk.codecs
+    yield from quarantine(work)
     wants = [
         (machine, command, codecs[machine].version, room[machine, command])
-        for machine, command in sorted(work.result.backlog)
+        for machine, command in sorted(backlog - {SUSPECTS})
         if room.get((machine, command), 0) > 0
     ]
     if not wants:
         return
     rows = yield from ask(Claim(work.desk.epoch, work.now, wants))
+    got = Counter((row[0], row[3]) for row in rows)
+    backlog.difference_update(
+        (machine, name)
+        for machine, name, _, limit in wants
+        if got[machine, name] < limit
+    )
+    yield from hold(work, rows)
+
+
+def quarantine(work: Work) -> Program[None]:
+    """Take up one row that may have killed its process, if none is here: it is found out.
+
+    Those that were only beside it end well, or fail by themselves.
+    """
+    room, backlog, codecs = work.result.room, work.result.backlog, work.desk.codecs
+    if SUSPECTS not in backlog or room.get(SUSPECTS, 0) <= 0:
+        return
+    served = [
+        (machine, command, codecs[machine].version)
+        for (machine, command), free in sorted(room.items())
+        if machine and free > 0
+    ]
+    rows = yield from ask(Quarantine(work.desk.epoch, work.now, served))
+    if not rows:
+        backlog.discard(SUSPECTS)
+    yield from hold(work, rows, suspect=True)
+
+
+def hold(work: Work, rows: list[OutboxRow], *, suspect: bool = False) -> Program[None]:
+    """These rows are claimed: they are held here, or parked when they cannot be read."""
     broken: list[tuple[Key, str, int, str | None]] = []
-    got: Counter[Name] = Counter()
     for row in rows:
         machine, id, ticket, name, _, _, _, tries, _, _, _, version, document = row
-        key, codec = (machine, id, ticket), codecs[machine]
-        got[machine, name] += 1
+        key, codec = (machine, id, ticket), work.desk.codecs[machine]
         try:
             command = codec.command(version, name, document)
         except (msgspec.MsgspecError, UnknownVersion) as problem:
@@ -195,12 +226,9 @@ def claim(work: Work) -> Program[None]:
             broken.append((key, reason, work.now, reason))
             work.result.counts["commands parked"] += 1
             continue
-        room[machine, name] -= 1
-        held = Held(key, codec, codec.commands[name], command, tries)
+        held = Held(key, codec, codec.commands[name], command, tries, suspect)
+        take_place(work.result.room, held)
         work.result.started.append(held)
-    for machine, name, _, limit in wants:
-        if got[machine, name] < limit:
-            work.result.backlog.discard((machine, name))
     if broken:
         yield from ask(Postpone(work.desk.epoch, broken))
 

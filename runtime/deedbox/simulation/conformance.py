@@ -15,6 +15,7 @@ from typing import Final, cast
 from ..clock import Clock
 from ..codec import Codec
 from ..operations import (
+    DIED,
     AnyOperation,
     Begin,
     Behind,
@@ -41,6 +42,7 @@ from ..operations import (
     Park,
     Postpone,
     Program,
+    Quarantine,
     Reap,
     Redrive,
     Release,
@@ -237,6 +239,8 @@ class _Script:
         yield Withdraw(keys)
         parked = random.choice((None, "its reason"))
         yield Postpone(epoch, [(key, "its error", now + 900, parked) for key in keys])
+        known = [(codec.name, each, codec.version) for each in commands]
+        yield Quarantine(epoch, now, known)
         yield Claim(
             epoch,
             now,
@@ -282,10 +286,10 @@ class _Script:
             epoch if held else None,
             # Each row comes due at an instant of its own: equal ones have no order.
             None if held else now + 17 * ticket + 101 * IDS.index(id) - 300,
-            1 if held else 0,
+            random.choice((1, 2, 3)) if held else random.choice((0, 2)),
             0,
             None,
-            None,
+            random.choice((None, "its error", DIED)),
             codec.version,
             "{}",
         )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ..codec import Codec, text
 from ..machine import Due, Refused
-from ..operations import InstanceRow, Key, OutboxRow
+from ..operations import COMPANY, InstanceRow, Key, OutboxRow
 from ..step import step
 from ..values import Rules
 from .backing import Rows
@@ -384,7 +384,8 @@ class Watch:
         )
         if type_.unrepeatable and count > 1:
             self.say(f"{key} is unrepeatable, and called {count} times")
-        if count > self._rules.deliveries and not type_.unrepeatable:
+        most = max(self._rules.deliveries, COMPANY) + 1
+        if count > most and not type_.unrepeatable:
             self.say(f"R6: {key} is called {count} times")
 
     def _is_alone(self, process: str, key: Key, row: OutboxRow) -> None:

@@ -16,6 +16,8 @@ from typing import Any, Generic, TypeVar
 from ..clock import Clock
 from ..errors import MisplacedCall
 from ..operations import (
+    COMPANY,
+    DIED,
     AnyOperation,
     Begin,
     Behind,
@@ -46,6 +48,7 @@ from ..operations import (
     Park,
     Postpone,
     Program,
+    Quarantine,
     Reap,
     Redrive,
     Release,
@@ -143,6 +146,7 @@ class MemoryStore:
             Trim: self._trim,
             Remember: self._remember,
             Claim: self._claim,
+            Quarantine: self._quarantine,
             Mark: self._mark,
             Postpone: self._postpone,
             Redrive: self._redrive,
@@ -248,12 +252,16 @@ class MemoryStore:
         """Give back what these held; after a death, what was delivered too often parks."""
         freed = [row for row in self.outbox.rows.values() if row[5] in epochs]
         for row in freed:
-            tries, parked = row[7], row[9]
+            tries, parked, error = row[7], row[9], None
             if deliveries is None:
                 tries = max(tries - 1, 0)
-            elif tries >= deliveries and not row[8]:
-                parked = f"no answer in {tries} deliveries"
-            self._put(row, claim=None, next_at=now, tries=tries, parked=parked)
+            else:
+                error = DIED
+                if _is_suspect(row, tries - 1) and tries >= deliveries and not row[8]:
+                    parked = f"no answer in {tries} deliveries"
+            self._put(
+                row, claim=None, next_at=now, tries=tries, parked=parked, error=error
+            )
         return len(freed)
 
     def _release(self, release: Release) -> int:
@@ -387,28 +395,36 @@ class MemoryStore:
             and oldest[row[0], row[1], row[3]] == row[2]
         ]
 
+    def _due(
+        self, wants: Iterable[tuple[str, str, int]], now: int, *, suspects: bool
+    ) -> list[OutboxRow]:
+        """What waits of these, the longest due first."""
+        names = {(machine, command): version for machine, command, version in wants}
+        due = [
+            (row[6], row[:3], row)
+            for row in self._waiting()
+            if row[11] <= names.get((row[0], row[3]), -1)
+            and row[6] is not None
+            and row[6] <= now
+            and _is_suspect(row, row[7]) == suspects
+        ]
+        return [row for _, _, row in sorted(due)]
+
+    def _claimed(self, row: OutboxRow, epoch: int) -> OutboxRow:
+        return self._put(row, claim=epoch, next_at=None, tries=row[7] + 1, parked=None)
+
     def _claim(self, claim: Claim) -> list[OutboxRow]:
-        got: list[OutboxRow] = []
-        for machine, command, version, limit in claim.wants:
-            due = [
-                (row[6] or 0, row[:3], row)
-                for row in self._waiting()
-                if (row[0], row[3]) == (machine, command)
-                and row[11] <= version
-                and row[6] is not None
-                and row[6] <= claim.now
-            ]
-            for _, _, row in sorted(due)[:limit]:
-                got.append(
-                    self._put(
-                        row,
-                        claim=claim.epoch,
-                        next_at=None,
-                        tries=row[7] + 1,
-                        parked=None,
-                    )
-                )
-        return got
+        return [
+            self._claimed(row, claim.epoch)
+            for machine, command, version, limit in claim.wants
+            for row in self._due(
+                [(machine, command, version)], claim.now, suspects=False
+            )[:limit]
+        ]
+
+    def _quarantine(self, claim: Quarantine) -> list[OutboxRow]:
+        suspects = self._due(claim.wants, claim.now, suspects=True)
+        return [self._claimed(row, claim.epoch) for row in suspects[:1]]
 
     def _mark(self, mark: Mark) -> set[Key]:
         marked: set[Key] = set()
@@ -530,6 +546,10 @@ class MemoryTransaction:
 
     def run(self, program: Program[T]) -> T:
         return drive(program, self._store.perform)
+
+
+def _is_suspect(row: OutboxRow, deliveries: int) -> bool:
+    return row[10] == DIED and deliveries >= COMPANY
 
 
 def _due_by(row: InstanceRow, instant: int) -> bool:

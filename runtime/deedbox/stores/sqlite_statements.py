@@ -15,6 +15,8 @@ from msgspec import json
 from ..clock import Clock
 from ..machine import SqliteTable
 from ..operations import (
+    COMPANY,
+    DIED,
     AnyOperation,
     Behind,
     Claim,
@@ -42,6 +44,7 @@ from ..operations import (
     Page,
     Park,
     Postpone,
+    Quarantine,
     Reap,
     Redrive,
     Release,
@@ -56,6 +59,8 @@ from ..operations import (
     Withdraw,
 )
 from .sqlite_file import Locks
+
+SUSPECT: Final = f"error = '{DIED}' and tries >= {COMPANY}"
 
 SHARED: Final = (
     """\
@@ -90,6 +95,9 @@ create table if not exists deedbox_outbox (
     """\
 create index if not exists deedbox_outbox_next on deedbox_outbox (next_at)
   where claim is null and parked is null""",
+    f"""\
+create index if not exists deedbox_outbox_suspect on deedbox_outbox (next_at)
+  where claim is null and parked is null and {SUSPECT}""",
     """\
 create table if not exists deedbox_inbox (
   machine text not null,
@@ -159,14 +167,25 @@ o.claim is null and o.parked is null and o.started = 0 and not exists (
     select 1 from deedbox_outbox p
     where p.machine = o.machine and p.id = o.id and p.ticket < o.ticket
       and p.command = o.command)"""
-# S608: the only text that is put in is the constant above.
+# S608: the only texts that are put in are the constants above.
 CLAIM: Final = f"""\
 update deedbox_outbox set claim = ?1, next_at = null, tries = tries + 1
 where (machine, id, ticket) in (
   select o.machine, o.id, o.ticket from deedbox_outbox o
   where {WAITS} and o.next_at <= ?2 and o.machine = ?3 and o.command = ?4
-    and o.version <= ?5
+    and o.version <= ?5 and (error is null or not ({SUSPECT}))
   order by o.next_at, o.machine, o.id, o.ticket limit ?6)
+returning *"""  # noqa: S608  as said
+QUARANTINE: Final = f"""\
+update deedbox_outbox set claim = ?1, next_at = null, tries = tries + 1
+where (machine, id, ticket) in (
+  select o.machine, o.id, o.ticket from deedbox_outbox o
+  where {WAITS} and o.next_at <= ?2 and {SUSPECT}
+    and exists (select 1 from json_each(?3) w
+      where o.machine = json_extract(w.value, '$[0]')
+        and o.command = json_extract(w.value, '$[1]')
+        and o.version <= json_extract(w.value, '$[2]'))
+  order by o.next_at, o.machine, o.id, o.ticket limit 1)
 returning *"""  # noqa: S608  as said
 MARK: Final = """\
 update deedbox_outbox set started = 1
@@ -179,11 +198,12 @@ update deedbox_outbox set parked = null, tries = 0, next_at = ?3
 where machine = ?1 and id = ?2 and parked is not null"""
 DEAD: Final = """\
 delete from deedbox_session where epoch in (select value from json_each(?))"""
-FREE: Final = """\
-update deedbox_outbox set claim = null, next_at = ?2, parked = case
-  when tries >= ?3 and started = 0
-    then 'no answer in ' || tries || ' deliveries' else parked end
-where claim in (select value from json_each(?1))"""
+FREE: Final = f"""\
+update deedbox_outbox set claim = null, next_at = ?2, error = '{DIED}',
+  parked = case
+    when error = '{DIED}' and tries > {COMPANY} and tries >= ?3 and started = 0
+      then 'no answer in ' || tries || ' deliveries' else parked end
+where claim in (select value from json_each(?1))"""  # noqa: S608  as said
 RELEASE: Final = """\
 update deedbox_outbox set claim = null, next_at = ?2, tries = max(tries - 1, 0)
 where claim = ?1"""
@@ -242,6 +262,7 @@ class Statements:
             Remember: lambda remember: self._many(REMEMBER, remember.rows),
             Trim: self.trim,
             Claim: self.claim,
+            Quarantine: self.quarantine,
             Mark: self.mark,
             Postpone: self.postpone,
             Redrive: self.redrive,
@@ -380,6 +401,10 @@ class Statements:
             parameters = (claim.epoch, claim.now, machine, command, version, limit)
             got.extend(self._execute(CLAIM, parameters).fetchall())
         return got
+
+    def quarantine(self, claim: Quarantine) -> list[OutboxRow]:
+        parameters = (claim.epoch, claim.now, _array(claim.wants))
+        return self._execute(QUARANTINE, parameters).fetchall()
 
     def mark(self, mark: Mark) -> set[Key]:
         return {key for key in mark.keys if self._changed(MARK, (*key, mark.epoch))}
