@@ -118,10 +118,12 @@ def wake_due(work: Work, spent: Callable[[], int]) -> Program[None]:
                 work.result.counts["wakes corrected"] += 1
         elif one.wake_at is not None and one.wake_at <= work.now and not one.dirty:
             ended.setdefault(one.codec.name, []).append(one)
+    # What is told in this batch may be refused, and is owed again then.
+    telling = {key[:2] for key in work.posts}
     for machine, ones in ended.items():
         owing = yield from ask(Owing(machine, [one.id for one in ones]))
         for one in ones:
-            if one.id in owing:
+            if one.id in owing or (machine, one.id) in telling:
                 one.wake_at, one.dirty = work.now + HOUR, True
             else:
                 work.remove(one)

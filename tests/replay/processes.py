@@ -35,11 +35,12 @@ class Process:
         *,
         power: int | None = None,
         commits: bool = False,
+        rules: Rules | None = None,
     ) -> None:
         self.machines = Machines(machines)
         store.register(codec.machine for codec in self.machines.codecs.values())
         codecs = self.machines.codecs
-        self.writer = Writer(store, codecs, Rules(), clock, peers=False)
+        self.writer = Writer(store, codecs, rules or Rules(), clock, peers=False)
         self.handled: list[str] = []
         self._store = store
         self._power = power

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from deedbox import Duration, MissingMachines, Rules, Worker
 from deedbox.batch import Redriven
 from deedbox.box import Box
-from deedbox.operations import Store
+from deedbox.operations import Program, Store
 from deedbox.step import AnyMachine
 from deedbox.stores.memory import MemoryStore
 from deedbox.stores.sqlite import SqliteStore
@@ -24,6 +25,7 @@ from transfer import account, standing_order, transfer
 from transfer.types import AccountId, OrderId
 
 MACHINES: list[AnyMachine] = [account.machine, transfer.machine, standing_order.machine]
+T = TypeVar("T")
 HOUR = Duration(3_600_000)
 A, B = AccountId("a"), AccountId("b")
 
@@ -31,17 +33,25 @@ A, B = AccountId("a"), AccountId("b")
 class Bank:
     """One store on a clock; its processes live one after the other."""
 
-    def __init__(self, open_store: Callable[[FakeClock], Store]) -> None:
+    def __init__(
+        self, open_store: Callable[[FakeClock], Store], rules: Rules | None = None
+    ) -> None:
         self.clock = FakeClock()
         self.store = open_store(self.clock)
-        self.laws = Laws(MACHINES, Rules())
-        self.process = Process(self.store, MACHINES, self.clock)
+        self.rules = rules or Rules()
+        self.laws = Laws(MACHINES, self.rules)
+        self.process = Process(self.store, MACHINES, self.clock, rules=self.rules)
 
     def restart(self, power: int | None = None, *, commits: bool = False) -> None:
         """A fresh process; the session of the last one has run out."""
         self.clock.advance(11_000)
         self.process = Process(
-            self.store, MACHINES, self.clock, power=power, commits=commits
+            self.store,
+            MACHINES,
+            self.clock,
+            power=power,
+            commits=commits,
+            rules=self.rules,
         )
 
     def start(self, message: Struct) -> object:
@@ -184,6 +194,37 @@ def test_a_process_that_dies_again_and_again_comes_to_the_end(
     assert bank.balance(A) == (4, 0)
     assert bank.balance(B) == (12, 0)
     assert bank.heard("Account", B).count("Deposit") == 3
+
+
+class Ticks(MemoryStore):
+    """Every transaction begins a little later than the one before."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self._ticking = clock
+
+    def run(self, program: Program[T]) -> T:
+        self._ticking.advance(2)
+        return super().run(program)
+
+
+def test_r18_what_is_still_told_for_a_finished_transfer_keeps_it() -> None:
+    """R18, I1: its time to go comes in the batch in which its last word is refused."""
+    parked = 0
+    for power in range(1, 64):
+        bank = Bank(Ticks, Rules(keep=1))
+        bank.open(A, 12)
+        bank.open(B, 0)
+        bank.restart(power)
+        try:
+            bank.start(order())
+        except PowerCut:
+            bank.restart()
+            if bank.balance(A) == (7, 5):
+                bank.send(A, account.Settle(5))
+        bank.check()
+        parked += len(bank.parked())
+    assert parked > 0
 
 
 def test_what_is_told_to_nobody_is_parked_and_arrives_when_it_is_redriven(

@@ -61,7 +61,7 @@ def picture(store: Store, machines: Iterable[AnyMachine]) -> Picture:
 class Laws:
     """The invariants of the protocol, over everything that a store holds.
 
-    I1  an awaited ticket has its row, and an awaited row its ticket
+    I1  an awaited ticket has its row, an awaited row its ticket, any row its instance
     I2  no handler runs whose row is not committed as held by its process
     I3  a row is run by one live process at most
     I4  `rev` is the number of steps in the journal, and folding them gives the state
@@ -105,7 +105,10 @@ class Laws:
             if self._deeds.setdefault(key, deed) != deed:
                 yield f"I8: {key} was {self._deeds[key]}, now it is {deed}"
             instance = phases.get((machine, id))
-            if instance is None or not codec.commands[name].outcomes:
+            if instance is None:
+                yield f"I1: {row[:3]} is owed, and {machine} {id} is gone"
+                continue
+            if not codec.commands[name].outcomes:
                 continue
             if instance[7] is not None or instance[5] != codec.version:
                 continue
