@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from deedbox_dsl import core
+from deedbox_dsl import core, roles
 
 from .domain import bodies, body_sets, expressions, is_instant
 from .evaluate import walk
 from .points import Points, is_timely
-from .scanning import LARGEST, is_due, scanning
+from .scanning import LARGEST, is_due
 
 
 def unexplored(machine: core.Machine, points: Points) -> str:
@@ -17,7 +17,7 @@ def unexplored(machine: core.Machine, points: Points) -> str:
     if machine.bounds.instances > 1:
         many = machine.bounds.instances
         return f"`instances {many}`: one instance is explored, which shares nothing"
-    found = scanning(machine)
+    found = roles.scan(machine)
     if isinstance(found, str):
         return found
     if found is not None and found.page > LARGEST:

@@ -15,6 +15,7 @@ from itertools import product
 from typing import Final, cast
 
 import msgspec
+from deedbox_dsl.roles import Scan
 from deedbox_dsl.types import Maybe, RecordType, Type
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
@@ -23,7 +24,7 @@ from msgspec.structs import replace as with_fields
 from .domain import EPOCH, Domain, Plain
 from .evaluate import phase
 from .points import UNIT
-from .scanning import Scanning
+from .scanning import longest
 
 MISSED: Final = "no_record_is_missed"
 TWICE: Final = "no_record_is_taken_twice"
@@ -53,7 +54,7 @@ class Pass:
 class Listing:
     """`names` are the values of the records' cursors, in the order of the list."""
 
-    scanning: Scanning
+    scanning: Scan
     names: tuple[str, ...]
     page: type[Struct]
     listed: object
@@ -168,20 +169,20 @@ def taken_anew(old: Struct, new: Struct) -> bool:
     return getattr(old, "deed_number", 0) != getattr(new, "deed_number", 0)
 
 
-def told_apart(data: Domain, scanning: Scanning | None) -> Domain:
+def told_apart(data: Domain, scanning: Scan | None) -> Domain:
     """The classes of data, the cursor's values among them."""
     if scanning is None:
         return data
     return replace(
         data,
         compared=data.compared | {scanning.by_type},
-        spare={**data.spare, scanning.by_type: scanning.size - 1},
+        spare={**data.spare, scanning.by_type: longest(scanning) - 1},
     )
 
 
-def listing(scanning: Scanning, data: Domain, page: type[Struct]) -> Listing:
+def listing(scanning: Scan, data: Domain, page: type[Struct]) -> Listing:
     """The list that a scan reads; `page` is the outcome that brings some of it."""
-    names = cast("tuple[str, ...]", data.values(scanning.by_type)[-scanning.size :])
+    names = cast("tuple[str, ...]", data.values(scanning.by_type)[-longest(scanning) :])
     listed = {each.name: each.type for each in struct_fields(page)}[scanning.listed]
     dues: tuple[Plain, ...] = (None,)
     if scanning.due is not None:

@@ -18,7 +18,7 @@ import msgspec
 from deedbox import Machine
 from deedbox.key import key_text
 from deedbox.step import AnyMachine
-from deedbox_dsl import core
+from deedbox_dsl import core, roles
 from deedbox_dsl.types import TEXT
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
@@ -28,7 +28,6 @@ from .domain import EPOCH, Domain, body_expressions, domain, is_instant
 from .evaluate import inline, spread_of, walk
 from .listing import Listing, listing, told_apart
 from .points import Points, points
-from .scanning import Scanning, scanning
 
 
 class Spread:
@@ -115,17 +114,23 @@ def instances(
         yield struct(**values, at=EPOCH)
 
 
-def model(spec: core.Machine, module: ModuleType) -> Model:
-    """`module` is a private copy of the generated module of `spec`."""
+def model(
+    spec: core.Machine, module: ModuleType, beside: core.Machine | None = None
+) -> Model:
+    """`module` is a private copy of the generated module of `spec`.
+
+    `beside` says what is told apart where more than `spec` looks at an instance.
+    """
+    whole = beside or spec
     machine = cast(AnyMachine, module.machine)
     if not isinstance(cast(object, machine), Machine):
         raise TypeError(f"{module.__name__} has no machine")
     spread = Spread()
     if hasattr(module, "spread"):
         module.spread = spread  # type: ignore[attr-defined]  # our own copy
-    order, found = points(spec), scanning(spec)
-    scan = found if isinstance(found, Scanning) else None
-    data = told_apart(domain(spec), scan)
+    order, found = points(whole), roles.scan(spec)
+    scan = found if isinstance(found, roles.Scan) else None
+    data = told_apart(domain(whole), scan)
     reads: Listing | None = None
     named = {command.name: command for command in spec.commands}
     answers: dict[str, tuple[Answer, ...]] = {}
@@ -178,7 +183,7 @@ def model(spec: core.Machine, module: ModuleType) -> Model:
             for state in spec.states
         },
         looked_at(spec),
-        counted(spec),
+        counted(whole),
         frozenset(
             (command.name, outcome.name)
             for command in spec.commands

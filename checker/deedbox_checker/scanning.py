@@ -1,22 +1,18 @@
-"""A scan's parts, read off its core machine; and the scan with a smaller page.
+"""A scan with a smaller page, so that every list that its pass may meet can be explored.
 
-What a page, a cursor and a limit are is fixed by the lowering of scans; a core machine
-in which they do not stand as that makes them is not explored, and says so.  The page is
-replaced in the core, so the generated code and the clauses that it is held against
-are smaller in the same way.
+What a page is, the lowering of scans has fixed (`roles`).  It is replaced in the core,
+so the generated code and the clauses that it is held against are smaller in the same
+way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Final, TypeVar, cast
 
 from deedbox_dsl import core
-from deedbox_dsl.types import Base, Declared, ListOf, RecordType, Type
-
-from .domain import bare, body_sets
-from .evaluate import walk
+from deedbox_dsl.roles import Scan, scan
 
 LARGEST: Final = 3
 """The largest page that is explored."""
@@ -24,121 +20,9 @@ LARGEST: Final = 3
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Scanning:
-    """`fetch` and `outcome`: the command and its answer whose field `listed` is the list.
-
-    `by` and `due` are fields of a record, `item` the state's field that holds one;
-    `cursor` and `limit` are parameters of the command.
-    """
-
-    fetch: str
-    outcome: str
-    listed: str
-    record: RecordType
-    by: str
-    by_type: Type
-    due: str | None
-    item: str
-    cursor: str
-    limit: str
-    page: int
-
-    @property
-    def size(self) -> int:
-        """How many records the list has at most."""
-        return 2 * self.page + 1
-
-
-def scanning(spec: core.Machine) -> Scanning | str | None:
-    """The parts of a scan, why they are not known, or None: it is no scan."""
-    if spec.kind != "scan":
-        return None
-    for clause in spec.clauses:
-        match clause:
-            case core.Clause(
-                state="Fetching",
-                trigger=core.OnOutcome(command, outcome),
-                body=core.Body(exit=core.Goto(state="Working")) as body,
-            ):
-                return parts(spec, command, outcome, clause, body)
-            case _:
-                pass
-    return "no answer to its fetch begins a page"
-
-
-def parts(
-    spec: core.Machine,
-    command: str,
-    outcome: str,
-    clause: core.Clause,
-    body: core.Body,
-) -> Scanning | str:
-    values = {each.field: each.value for each in body_sets(body)}
-    match values["upto"]:
-        case core.Member(
-            target=core.Call(
-                function="last",
-                arguments=(
-                    core.Call(
-                        function="take",
-                        arguments=(
-                            core.Bound(listed, ListOf(RecordType() as record)),
-                            core.Constant(int(page)),
-                        ),
-                    ),
-                ),
-            ),
-            name=by,
-            type=by_type,
-        ) if is_text(by_type):
-            pass
-        case _:
-            return "its cursor is not a text field of its records"
-    states = {state.name: state for state in spec.states}
-    params = {
-        param.name
-        for each in spec.commands
-        if each.name == command
-        for param in each.params
-    }
-    cursor = states["Pausing"].fields[0].name
-    if not {cursor, "limit"} <= params:
-        return f"`{command}` is not given `{cursor}` and `limit`"
-    return Scanning(
-        command,
-        outcome,
-        listed,
-        record,
-        by,
-        bare(by_type),
-        due_field(clause),
-        states["Working"].fields[0].name,
-        cursor,
-        "limit",
-        page,
-    )
-
-
-def is_text(type: Type) -> bool:
-    match bare(type):
-        case Declared(base=Base.TEXT) | Base.TEXT:
-            return True
-        case _:
-            return False
-
-
-def due_field(clause: core.Clause) -> str | None:
-    """The field of a record that says when it is due."""
-    for part in walk(clause.guard) if clause.guard is not None else ():
-        match part:
-            case core.Over(
-                body=core.Binary("<=", core.Member(target=core.Read("item"), name=name))
-            ):
-                return name
-            case _:
-                pass
-    return None
+def longest(found: Scan) -> int:
+    """How many records a list has at most, where every list is explored."""
+    return 2 * found.page + 1
 
 
 def is_due(expr: core.Expr) -> bool:
@@ -150,14 +34,11 @@ def is_due(expr: core.Expr) -> bool:
             return False
 
 
-# ---- a smaller page ----------------------------------------------------------------
-
-
 def paged(spec: core.Machine) -> core.Machine:
     """The machine with the page that its `check` block asks for."""
-    found = scanning(spec)
+    found = scan(spec)
     page = spec.bounds.page
-    if page is None or not isinstance(found, Scanning) or page == found.page:
+    if page is None or not isinstance(found, Scan) or page == found.page:
         return spec
     params = next(each.params for each in spec.commands if each.name == found.fetch)
     limit = [param.name for param in params].index(found.limit)

@@ -69,7 +69,7 @@ GENERATED_CLASSES = _words(
     """
     State Start Due Msg Command Taken Step Handlers Refused Instant Duration Annotated Any
     Literal Final Protocol TypeAlias Awaitable Struct Meta NewType Machine SqliteTable
-    CommandType Older Told Transition PostgresTable Outcome Message Never Mapping Callable
+    CommandType Older Told Transition SagaRoles StepRoles ScanRoles PostgresTable Outcome Message Never Mapping Callable
     VERSION LATE KEPT ENDED TRANSITIONS UNSTAMPED
     """
 )

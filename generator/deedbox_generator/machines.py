@@ -23,6 +23,7 @@ from .reducers import (
     start_again,
     trigger_text,
 )
+from .roles import saga_roles, scan_roles
 from .sql import table
 
 SEVERAL = 16
@@ -100,6 +101,8 @@ def machine(
         transitions=_transitions(core_machine),
         table=table(core_machine),
         older=older(core_machine, available, place),
+        saga=saga_roles(core_machine),
+        scan=scan_roles(core_machine),
         tabled=count > SEVERAL,
         large=count > MANY,
     )

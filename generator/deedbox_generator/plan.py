@@ -223,6 +223,38 @@ class Older:
 
 
 @dataclass(frozen=True, slots=True)
+class StepRoles:
+    """A step of a saga; outcomes are classes, `undo` is None for a step without one."""
+
+    do: str
+    done: tuple[str, ...]
+    undo: str | None
+    undone: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Saga:
+    steps: tuple[StepRoles, ...]
+    done: str
+    undone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """`page` is a class, the others are names."""
+
+    fetch: str
+    page: str
+    listed: str
+    by: str
+    due: str | None
+    item: str
+    cursor: str
+    limit: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """`tabled`: too many states for `reduce` to try one by one; `large`: for `wake` too."""
 
@@ -251,6 +283,8 @@ class Machine:
     transitions: tuple[Transition, ...]
     table: Table
     older: tuple[Older, ...]
+    saga: Saga | None
+    scan: Scan | None
     tabled: bool
     large: bool
 

@@ -138,6 +138,49 @@ class Older:
     command: Callable[[Any], Struct] | None
 
 
+@dataclass(frozen=True, slots=True)
+class StepRoles:
+    """A step of a saga: the command `do`, the outcomes that end it well, and its undo.
+
+    A step without an undo is not undone when the saga turns back.
+    """
+
+    do: str
+    done: tuple[type[Struct], ...]
+    undo: str | None = None
+    undone: tuple[type[Struct], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SagaRoles:
+    """The steps of a saga in their order, and its ends."""
+
+    steps: tuple[StepRoles, ...]
+    done: type[Struct]
+    undone: type[Struct]
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRoles:
+    """What a scan reads in pages of `size` records, one by one.
+
+    The outcome `page` of the command `fetch` brings in `listed` what stands behind
+    `cursor`, at most `limit` records, in the order of their `by`; `due` is the field
+    that says when a record is due.  A state that works on one has it in `item`, those
+    behind it in `todo`.
+    """
+
+    fetch: str
+    page: type[Struct]
+    listed: str
+    by: str
+    due: str | None
+    item: str
+    cursor: str
+    limit: str
+    size: int
+
+
 S = TypeVar("S", bound=Struct)
 B = TypeVar("B", bound=Struct)
 M = TypeVar("M", bound=Struct)
@@ -152,6 +195,8 @@ class Machine(Generic[S, B, M, O, C]):
     `reduce` is pure and total.  `wake` gives the earliest stored deadline of a state;
     `awaited` the ticket of the answer it waits for.  `older` are the released versions
     that rows may still have, each leading to the one behind it and the last to this.
+    `saga` and `scan` say what its commands are to each other; only the laws of
+    simulated runs read them.
     """
 
     name: str
@@ -171,3 +216,5 @@ class Machine(Generic[S, B, M, O, C]):
     sqlite: SqliteTable
     told: tuple[Told, ...] = ()
     older: tuple[Older, ...] = ()
+    saga: SagaRoles | None = None
+    scan: ScanRoles | None = None

@@ -10,9 +10,10 @@ from deedbox_checker.limits import unexplored
 from deedbox_checker.model import Model
 from deedbox_checker.points import points
 from deedbox_checker.report import as_text
-from deedbox_checker.scanning import Scanning, paged, scanning
+from deedbox_checker.scanning import longest, paged
 from deedbox_checker.subjects import Subject
 from deedbox_checker.verify import prepared, verify
+from deedbox_dsl import roles
 
 from .specimens import files, program, subject
 
@@ -51,9 +52,9 @@ def test_the_report_says_how_long_a_page_was() -> None:
 
 def test_a_page_is_replaced_in_the_clauses_and_in_the_code() -> None:
     """NE-20: a page of 2 asks for 3."""
-    found = scanning(showcase().machine)
-    assert isinstance(found, Scanning)
-    assert (found.page, found.size) == (2, 5)
+    found = roles.scan(showcase().machine)
+    assert isinstance(found, roles.Scan)
+    assert (found.page, longest(found)) == (2, 5)
     text = files(REPOSITORY)["repository/showcase.py"]
     assert ("None, 3)" in text, "None, 33)" in text) == (True, False)
     assert ("msg.jobs[:2]" in text, "msg.jobs[:32]" in text) == (True, False)

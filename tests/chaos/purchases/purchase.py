@@ -17,6 +17,8 @@ from deedbox import (
     Instant,
     Machine,
     Refused,
+    SagaRoles,
+    StepRoles,
     Transition,
 )
 from msgspec import Struct
@@ -676,4 +678,12 @@ machine: Final[Machine[State, Start, Message, Outcome, Command]] = Machine(
     awaited=awaited,
     transitions=TRANSITIONS,
     sqlite=table,
+    saga=SagaRoles(
+        steps=(
+            StepRoles("charge", (ChargePaid,), "refund", (RefundRefunded,)),
+            StepRoles("reserve", (ReserveReserved,)),
+        ),
+        done=Settled,
+        undone=Refunded,
+    ),
 )

@@ -18,6 +18,8 @@ from deedbox import (
     Machine,
     Older,
     Refused,
+    SagaRoles,
+    StepRoles,
     Transition,
     spread,
 )
@@ -1528,5 +1530,14 @@ machine: Final[Machine[State, Start, Message, Outcome, Command]] = Machine(
             state=_from_1,
             command=_command_from_1,
         ),
+    ),
+    saga=SagaRoles(
+        steps=(
+            StepRoles("charge", (ChargePaid,), "refund", (RefundRefunded,)),
+            StepRoles("reserve", (ReserveReserved,), "release", (ReleaseReleased,)),
+            StepRoles("settle", (SettleSettled,)),
+        ),
+        done=Settled,
+        undone=Refunded,
     ),
 )
