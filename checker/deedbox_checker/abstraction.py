@@ -62,7 +62,7 @@ class World:
     `counts` and `stale` follow `Model.counted`: deeds ended so, and deeds forgotten by
     everybody but a hand-out on its way; 2 is more.  `asked`: commands of which an issue
     is no longer awaited, so that a late answer may come.  `passing`: how far the pass
-    of a scan has come.
+    of a scan has come.  `fresh`: of an older version, no time has passed since its last step.
     """
 
     state: Struct | None = None
@@ -72,11 +72,19 @@ class World:
     stale: tuple[int, ...] = ()
     asked: frozenset[str] = frozenset()
     passing: Pass | None = None
+    fresh: bool = False
 
     def to(self, state: Struct | None, row: Row, deeds: tuple[Deed, ...]) -> World:
         """The same with these three; `replace` takes thrice as long, and most steps do it."""
         return World(
-            state, row, deeds, self.counts, self.stale, self.asked, self.passing
+            state,
+            row,
+            deeds,
+            self.counts,
+            self.stale,
+            self.asked,
+            self.passing,
+            self.fresh,
         )
 
     def deed(self, number: int) -> Deed | None:

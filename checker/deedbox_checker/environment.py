@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from typing import Protocol, TypeAlias, cast
 
 from msgspec import Struct
 
@@ -32,11 +32,24 @@ Known: TypeAlias = tuple[Struct | None, tuple[Deed, ...], tuple[int, ...]]
 """What of a world its explored form looks at: state, deeds, stale."""
 
 
+class Lineage(Protocol):
+    """Instances that a process of an older version has stepped last (`upgrade`)."""
+
+    def owner(self, world: World) -> Environment | None:
+        """That of the version whose state it is; None: this version, or not started."""
+        ...
+
+    def steps(self, world: World) -> Iterator[tuple[World, Label]]:
+        """The raw steps of such an instance, or of one that an older version may start."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
     """`first` and `sent`: messages and their labels; `effects`: what `sent` does to a state.
 
     So `explored` for `normal`.
+    `older`: the released versions whose instances are there too.
     """
 
     interpreter: Interpreter
@@ -48,6 +61,7 @@ class Environment:
         default_factory=dict[Struct, tuple[Effect, ...]]
     )
     explored: dict[Known, Known] = field(default_factory=dict[Known, Known])
+    older: Lineage | None = None
 
     @property
     def model(self) -> Model:
@@ -57,13 +71,17 @@ class Environment:
     def reactions(self) -> Reactions:
         return self.interpreter.reactions
 
+    def of(self, world: World) -> Environment:
+        """The one of the version that has made the state of `world`."""
+        return (None if self.older is None else self.older.owner(world)) or self
+
     def due(self, state: Struct) -> bool:
         return self.interpreter.due(state)
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """Every step of `world` that changes it, or breaks something."""
         for raw, label in self.raw_steps(world):
-            after = raw if label.kind in PLAIN else self._explored(raw)
+            after = raw if label.kind in PLAIN else self.of(raw)._explored(raw)
             if after != world or label.broken:
                 yield after, label
 
@@ -82,6 +100,10 @@ class Environment:
 
     def raw_steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """The same before anything is renumbered or forgotten."""
+        if self.older is not None:
+            yield from self.older.steps(world)
+            if self.older.owner(world) is not None:
+                return
         if world.state is None:
             yield from self._starts(world)
             return

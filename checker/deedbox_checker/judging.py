@@ -5,7 +5,7 @@ Nothing passes for want of a case: a premise that never happens is no proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from deedbox_dsl import core
@@ -88,15 +88,14 @@ def says(stated: core.Property) -> str:
 
 def bounded(searched: Searched, stated: core.Property) -> Verdict:
     wanted = predicate(searched.model, stated.pred)
-    worlds = searched.closure.states
     if stated.word == "never":
         trace = first_state(searched, wanted.holds)
-        exercised = not stated.pred.states or any(map(wanted.applies, worlds))
+        exercised = not stated.pred.states or searched.some(wanted.applies)
     else:
         trace = first_state(
             searched, lambda world: wanted.applies(world) and not wanted.holds(world)
         )
-        exercised = any(map(wanted.applies, worlds))
+        exercised = searched.some(wanted.applies)
     return judged(stated, trace, exercised)
 
 
@@ -114,7 +113,7 @@ def crossed(searched: Searched, stated: core.Property) -> Verdict:
 
 def possible(searched: Searched, stated: core.Property) -> Verdict:
     wanted = predicate(searched.model, stated.pred)
-    happens = any(map(wanted.holds, searched.closure.states))
+    happens = searched.some(wanted.holds)
     broken = "" if happens else "BROKEN: no run gets there"
     return Verdict(stated.name, says(stated), broken, None, stated)
 
@@ -129,12 +128,15 @@ def temporal(searched: Searched, stated: core.Property) -> Verdict:
     else:
         goal = predicate(searched.model, stated.pred)
     worlds = searched.closure.states
-    begun = starts(searched)
+    own = [searched.own(world) for world in worlds]
+    target = bytes(
+        mine and goal.holds(world) for mine, world in zip(own, worlds, strict=True)
+    )
+    begun = starts(searched, own, target)
     premise = bytes(
-        number in begun if source is None else source.holds(world)
+        number in begun if source is None else own[number] and source.holds(world)
         for number, world in enumerate(worlds)
     )
-    target = bytes(goal.holds(world) for world in worlds)
     if not any(premise):
         return judged(stated, None, exercised=False)
     if not conditions:
@@ -153,10 +155,25 @@ def temporal(searched: Searched, stated: core.Property) -> Verdict:
     return judged(stated, trace, exercised=True)
 
 
-def starts(searched: Searched) -> set[int]:
-    """The states that a first start makes."""
+def starts(searched: Searched, own: Sequence[bool], target: bytes) -> set[int]:
+    """The states from which `eventually` is owed: those that a first start makes.
+
+    So is what an instance of an older version becomes, unless it has met the target in
+    a state before: in one of which all that it becomes meets it.
+    """
     tables = searched.tables
-    return {tables.targets[edge] for edge in tables.steps(0)}
+    found: set[int] = set()
+    waiting, known = [tables.start], {tables.start}
+    while waiting:
+        row = waiting.pop()
+        after = {tables.targets[edge] for edge in tables.steps(row)}
+        mine = {each for each in after if own[each]}
+        if row != tables.start and mine and all(target[each] for each in mine):
+            continue
+        found |= mine
+        waiting += after - mine - known
+        known |= after
+    return found
 
 
 def as_graph(searched: Searched) -> Graph:
@@ -211,7 +228,9 @@ def fairness(searched: Searched) -> list[Fair]:
 def uncovered(searched: Searched) -> Iterator[str]:
     """States and lines of the spec that no run reaches."""
     spec = searched.model.spec
-    reached = {phase(world.state) for world in searched.closure.states}
+    reached = {
+        phase(world.state) for world in searched.closure.states if searched.own(world)
+    }
     for state in spec.states:
         if state.name not in reached:
             yield f"state {state.name}"

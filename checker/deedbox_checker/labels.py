@@ -22,6 +22,7 @@ class Kind(StrEnum):
     RAISE = "raise"
     LATE = "late answer"
     EARLY = "early wake"
+    UPGRADE = "upgrade"
 
 
 Who: TypeAlias = Literal["sender", "worker", "time", "far side"]
@@ -32,10 +33,11 @@ FAULTS: dict[str, Kind] = {
     "late_arrival": Kind.ARRIVAL,
     "late_answer": Kind.LATE,
     "early_wake": Kind.EARLY,
+    "upgrade": Kind.UPGRADE,
 }
 """The switches of `faults all except …`; the others cost nothing and are always on."""
 
-COUNTED = frozenset({Kind.CRASH, Kind.RAISE, Kind.LATE, Kind.EARLY})
+COUNTED = frozenset({Kind.CRASH, Kind.RAISE, Kind.LATE, Kind.EARLY, Kind.UPGRADE})
 """Kinds of which a counterexample should have as few as possible."""
 
 ENDING = COUNTED | {Kind.START, Kind.MESSAGE}

@@ -47,7 +47,11 @@ def fault_count(labels: Sequence[Label]) -> int:
 
 
 def first_state(searched: Searched, wanted: Callable[[World], bool]) -> Trace | None:
-    rows = [n for n, world in enumerate(searched.closure.states) if wanted(world)]
+    rows = [
+        n
+        for n, world in enumerate(searched.closure.states)
+        if searched.own(world) and wanted(world)
+    ]
     cell = walk.first(searched.explored, rows)
     return None if cell is None else run_trace(searched, cell)
 
@@ -94,6 +98,7 @@ def first_spin(searched: Searched) -> Trace | None:
             target
             for edge in tables.steps(row)
             if searched.labels[tables.labels[edge]].kind is Kind.DUE
+            and searched.own(worlds[row])
             and phase(worlds[target := tables.targets[edge]].state)
             == phase(worlds[row].state)
         )

@@ -44,6 +44,13 @@ class Searched:
     def tables(self) -> Tables:
         return self.explored.tables
 
+    def own(self, world: World) -> bool:
+        """Whether it is of this version: of others nothing is said."""
+        return self.environment.of(world) is self.environment
+
+    def some(self, test: Callable[[World], bool]) -> bool:
+        return any(self.own(each) and test(each) for each in self.closure.states)
+
 
 @dataclass(slots=True)
 class Numbered:
@@ -55,13 +62,15 @@ class Numbered:
         return self.numbers.setdefault(label, len(self.numbers))
 
 
-def prepared(spec: core.Machine, module: ModuleType) -> Model | str:
+def prepared(
+    spec: core.Machine, module: ModuleType, beside: core.Machine | None = None
+) -> Model | str:
     """The model, or why there is none."""
     for name in spec.bounds.excepted_faults:
         if name not in FAULTS:
             return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
     try:
-        made = model(spec, module)
+        made = model(spec, module, beside)
     except TwoDistances as found:
         return f"`{found.field}` is compared in ways whose order is not finite"
     return unexplored(spec, made.points) or made

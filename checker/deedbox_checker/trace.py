@@ -92,11 +92,12 @@ def lines(
                 name = spoken
             if name is not None:
                 names_after[explored] = name
-        model = environment.model
         told = changes(
-            picture(model, before, names), picture(model, after, names_after)
+            picture(environment.of(before).model, before, names),
+            picture(environment.of(after).model, after, names_after),
         )
-        found.append(Line(label.who, in_words(model, before, after, label), told))
+        words = in_words(environment.of(before).model, before, after, label)
+        found.append(Line(label.who, words, told))
         names = names_after
     return tuple(found)
 
@@ -108,8 +109,9 @@ def moved(
     if label.kind in PLAIN:
         return {deed.number: deed.number for deed in after.deeds}
     for raw, told in environment.raw_steps(before):
-        if told == label and normal(environment.model, raw) == after:
-            return numbering(environment.model, raw)
+        model = environment.of(raw).model
+        if told == label and normal(model, raw) == after:
+            return numbering(model, raw)
     return {deed.number: deed.number for deed in after.deeds}
 
 

@@ -12,9 +12,12 @@ from ..trace import Run, Trace, picture
 
 
 def itf(path: str, says: str, trace: Trace, run: Run) -> str:
-    model = run.environment.model
     pictures = [
-        picture(model, world, {deed.number: deed.number for deed in world.deeds})
+        picture(
+            run.environment.of(world).model,
+            world,
+            {deed.number: deed.number for deed in world.deeds},
+        )
         for world in run.worlds
     ]
     names = ["step", *dict.fromkeys(name for each in pictures for name in each)]

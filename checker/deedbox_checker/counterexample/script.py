@@ -110,6 +110,8 @@ def _action(
                 "an issue that is no longer awaited is answered, and the store keeps"
                 " such an answer from the machine"
             )
+        case Kind.UPGRADE:
+            raise Unmapped("an older version has begun it, whose module is not at hand")
         case _:
             assert_never(label.kind)
 
