@@ -18,7 +18,8 @@ def chosen(paths: Sequence[Path], machine: str | None) -> tuple[Subject, ...]:
     specs = project(paths)
     program, problems = compiled(specs)
     if has_errors(problems):
-        raise Unreadable(f"the specs have problems\n{to_text(problems, program.texts)}")
+        text = to_text(problems, program.texts, called=specs.called)
+        raise Unreadable(f"the specs have problems\n{text}")
     return tuple(
         subject
         for subject in subjects(program)

@@ -135,9 +135,10 @@ def reports(asked: Asked) -> Iterator[Known]:
     specs = project(asked.paths)
     program, problems = compiled(specs)
     if has_errors(problems):
-        raise Unreadable(f"the specs have problems\n{to_text(problems, program.texts)}")
+        text = to_text(problems, program.texts, called=specs.called)
+        raise Unreadable(f"the specs have problems\n{text}")
     said = {**specs.texts, **specs.shapes}
-    words = f"{asked.faults} {asked.limit} {asked.costs}"
+    words = f"{asked.faults} {asked.limit} {asked.costs} {specs.called('')}"
     remembered = Remembered(specs.root, {**said, "": words})
     for subject in subjects(program):
         name = subject.machine.name
@@ -148,7 +149,7 @@ def reports(asked: Asked) -> Iterator[Known]:
             report = explored(subject, asked)
             known = Known(
                 report.holds,
-                as_text(report, subject.path),
+                as_text(report, specs.called(subject.path)),
                 as_json(report, subject.path),
             )
             if asked.kept:

@@ -77,7 +77,9 @@ class SpecFile(pytest.File):
         specs = project([self.path])
         program, problems = compiled(specs)
         if has_errors(problems):
-            raise self.CollectError(to_text(problems, program.texts))
+            raise self.CollectError(
+                to_text(problems, program.texts, called=specs.called)
+            )
         for subject in subjects(program):
             if subject.path in specs.chosen:
                 node = MachineNode.from_parent(  # pyright: ignore[reportUnknownMemberType]
@@ -122,6 +124,8 @@ class Item(pytest.Item):
     """`explored`: the search ended; `reached`: nothing of the spec is dead; else a verdict."""
 
     def runtest(self) -> None:
+        from deedbox_generator.cli.project import called
+
         from .report import failure, summary
 
         node = cast(MachineNode, self.parent)
@@ -139,7 +143,7 @@ class Item(pytest.Item):
             verdict = next(each for each in report.verdicts if each.name == self.name)
             if not verdict.holds:
                 self.keep(report, verdict)
-                raise Broken("\n".join(failure(verdict, node.subject.path)))
+                raise Broken("\n".join(failure(verdict, called(self.path))))
 
     def keep(self, report: Report, verdict: Verdict) -> None:
         """Append the counterexample to the file that was asked for."""

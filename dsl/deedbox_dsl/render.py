@@ -18,6 +18,8 @@ from .source import Span, Text
 
 Style: TypeAlias = Literal["error", "warning", "frame", "note"]
 Paint: TypeAlias = Callable[[Style, str], str]
+Called: TypeAlias = Callable[[str], str]
+"""How the reader calls the file of a path; the paths of problems are names in a project."""
 
 WIDEST: Final = 160
 
@@ -30,13 +32,21 @@ def unpainted(_style: Style, text: str) -> str:
 
 
 def to_text(
-    problems: Iterable[Problem], texts: Mapping[str, Text], paint: Paint = unpainted
+    problems: Iterable[Problem],
+    texts: Mapping[str, Text],
+    paint: Paint = unpainted,
+    called: Called = str,
 ) -> str:
     """Every problem with the lines it speaks of, one blank line between."""
-    return "\n".join(one(problem, texts, paint) for problem in problems)
+    return "\n".join(one(problem, texts, paint, called) for problem in problems)
 
 
-def one(problem: Problem, texts: Mapping[str, Text], paint: Paint = unpainted) -> str:
+def one(
+    problem: Problem,
+    texts: Mapping[str, Text],
+    paint: Paint = unpainted,
+    called: Called = str,
+) -> str:
     """One problem: what is wrong, where, what explains it, what to do."""
     entry = entries()[problem.code]
     spans = [problem.span, *(label.span for label in problem.others)]
@@ -46,7 +56,7 @@ def one(problem: Problem, texts: Mapping[str, Text], paint: Paint = unpainted) -
     lines = [
         f"{paint(entry.severity, f'{entry.severity} {problem.code}')}: {problem.message}"
     ]
-    lines.append(paint("frame", f"{margin}┌─ {_place(problem.span)}"))
+    lines.append(paint("frame", f"{margin}┌─ {_place(problem.span, called)}"))
     if problem.span.path in texts:
         text = texts[problem.span.path]
         lines.append(bar)
@@ -62,7 +72,7 @@ def one(problem: Problem, texts: Mapping[str, Text], paint: Paint = unpainted) -
         )
         if not together:
             lines.append(bar)
-            lines.append(paint("frame", f"{margin}├─ {_place(label.span)}"))
+            lines.append(paint("frame", f"{margin}├─ {_place(label.span, called)}"))
         if text_of_label is not None:
             if not together:
                 lines.extend(_snippet(text_of_label, label.span, margin, paint))
@@ -78,8 +88,8 @@ def one(problem: Problem, texts: Mapping[str, Text], paint: Paint = unpainted) -
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _place(span: Span) -> str:
-    return f"{_visible(span.path)}:{span.line}:{span.column}"
+def _place(span: Span, called: Called) -> str:
+    return f"{_visible(called(span.path))}:{span.line}:{span.column}"
 
 
 def _snippet(text: Text, span: Span, margin: str, paint: Paint) -> list[str]:
@@ -186,14 +196,16 @@ def _end(span: Span, texts: Mapping[str, Text]) -> tuple[int, int]:
     return end.line, end.column
 
 
-def to_github(problems: Iterable[Problem], texts: Mapping[str, Text]) -> str:
+def to_github(
+    problems: Iterable[Problem], texts: Mapping[str, Text], called: Called = str
+) -> str:
     """Workflow commands that put each problem beside its line in a pull request."""
     lines: list[str] = []
     for problem in problems:
         entry = entries()[problem.code]
         end_line, end_column = _end(problem.span, texts)
         parameters = {
-            "file": problem.span.path,
+            "file": called(problem.span.path),
             "line": str(problem.span.line),
             "col": str(problem.span.column),
             "endLine": str(end_line),

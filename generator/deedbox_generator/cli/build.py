@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Final
 
 from ..drift import MANIFEST, Manifest, changes, digest, dump, load, stale
-from .project import DEFAULT_OUT, Project, Unreadable, project, write_atomically
+from .project import (
+    DEFAULT_OUT,
+    Project,
+    Unreadable,
+    called,
+    project,
+    write_atomically,
+)
 
 CACHE: Final = ".deedbox-cache"
 LONGEST_DIFF: Final = 120
@@ -69,7 +76,7 @@ def _build(
     unfit_ = unfit(modules, nested=folder.nested)
     problems = in_order([*found, *unfit_])
     if problems:
-        print(to_text(problems, program.texts), file=sys.stderr)
+        print(to_text(problems, program.texts, called=specs.called), file=sys.stderr)
         print(summary(problems), file=sys.stderr)
     if has_errors(problems):
         return 1
@@ -123,13 +130,9 @@ def _folder(specs: Project, out: Path | None) -> Folder:
     path = (specs.root / DEFAULT_OUT) if out is None else out.resolve()
     if path.exists() and not path.is_dir():
         raise Unreadable(f"{path} is a file; packages go into a folder")
-    try:
-        shown = f"{path.relative_to(specs.root).as_posix()}/"
-    except ValueError:
-        shown = f"{path.as_posix()}/"
-    return Folder(
-        path, "" if shown == "./" else shown, (path / "__init__.py").is_file()
-    )
+    shown = f"{called(path)}/"
+    nested = (path / "__init__.py").is_file()
+    return Folder(path, shown.removeprefix("./"), nested)
 
 
 def _drop_if_empty(folder: Path) -> None:

@@ -24,10 +24,10 @@ def check(paths: Sequence[Path], format: str) -> int:
         case "json":
             print(to_json(problems, program.texts))
         case "github":
-            print(to_github(problems, program.texts), end="")
+            print(to_github(problems, program.texts, specs.in_repository), end="")
         case _:
             if problems:
-                print(to_text(problems, program.texts))
+                print(to_text(problems, program.texts, called=specs.called))
                 print(summary(problems))
             else:
                 count = len(specs.chosen)

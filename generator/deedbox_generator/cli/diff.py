@@ -33,6 +33,8 @@ class Side:
 
     shapes: Mapping[str, core.Shape]
     migrations: Mapping[str, core.Migration]
+    called: Mapping[str, str]
+    """How the user calls its files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ def differences(old: Path, new: Path, format: str) -> int:
     if format == "json":
         print(json.dumps({"machines": [_data(each) for each in found]}, indent=2))
     else:
-        print("\n\n".join(_text(each) for each in found))
+        names = {**before.called, **after.called}
+        print("\n\n".join(_text(each, names) for each in found))
     return 1 if any(each.breaks for each in found) else 0
 
 
@@ -88,7 +91,7 @@ def _side(path: Path, older: Mapping[str, core.Shape]) -> Side:
     shape = read(path.as_posix(), Text.of(path.as_posix(), text).content)
     if isinstance(shape, str):
         raise Unreadable(f"{path} is no recorded shape: {shape}")
-    return Side({shape.machine: shape}, {})
+    return Side({shape.machine: shape}, {}, {})
 
 
 def _spec(path: Path, older: Mapping[str, core.Shape]) -> Side:
@@ -116,7 +119,7 @@ def _spec(path: Path, older: Mapping[str, core.Shape]) -> Side:
     program = compile(specs.texts, known)
     own = [each for each in program.problems if each.span.path == chosen]
     if not shapes or has_errors(_apart_from_migrations(own)):
-        print(to_text(own, program.texts), file=sys.stderr)
+        print(to_text(own, program.texts, called=specs.called), file=sys.stderr)
         raise Unsound
     migrations = {
         machine.name: each
@@ -126,7 +129,9 @@ def _spec(path: Path, older: Mapping[str, core.Shape]) -> Side:
         for each in machine.migrations
         if machine.name in older and each.older.version == older[machine.name].version
     }
-    return Side(shapes, migrations)
+    return Side(
+        shapes, migrations, {name: specs.called(name) for name in known | specs.texts}
+    )
 
 
 def _same_version(shape: core.Shape, older: Mapping[str, core.Shape]) -> bool:
@@ -145,7 +150,7 @@ def _apart_from_migrations(problems: Iterable[Problem]) -> list[Problem]:
 # ---- words -----------------------------------------------------------------------------
 
 
-def _text(compared: Compared) -> str:
+def _text(compared: Compared, called: Mapping[str, str]) -> str:
     if compared.new is None:
         return f"{compared.machine} {compared.old}: there is no such machine any more"
     lines = [f"{compared.machine}: version {compared.old} to {compared.new}"]
@@ -154,7 +159,7 @@ def _text(compared: Compared) -> str:
         lines.append(f"  {level:<6} {what}: {_summary(found)}")
         for each in found:
             word = "migrated" if each.migrated else "breaks"
-            lines.append(f"    {word:<8} {each.what}  ({_place(each.place)})")
+            lines.append(f"    {word:<8} {each.what}  ({_place(each.place, called)})")
     if compared.breaks:
         lines.append(
             f"  Rows of version {compared.old} cannot be read: write `migrate from"
@@ -172,9 +177,10 @@ def _summary(found: list[Change]) -> str:
     return "1 thing breaks" if left == 1 else f"{left} things break"
 
 
-def _place(place: Span) -> str:
+def _place(place: Span, called: Mapping[str, str]) -> str:
     """A recorded shape has no lines to speak of."""
-    return f"{place.path}:{place.line}" if place.end else place.path
+    path = called.get(place.path, place.path)
+    return f"{path}:{place.line}" if place.end else path
 
 
 def _data(compared: Compared) -> dict[str, object]:

@@ -28,7 +28,7 @@ def fmt(paths: Sequence[Path], *, check: bool) -> int:
             if not check:
                 write_atomically(specs.root / path, written)
     if problems:
-        print(to_text(problems, texts), file=sys.stderr)
+        print(to_text(problems, texts, called=specs.called), file=sys.stderr)
     for path in changed:
-        print(f"{'would rewrite' if check else 'rewrote'} {path}")
+        print(f"{'would rewrite' if check else 'rewrote'} {specs.called(path)}")
     return 1 if problems or (check and changed) else 0

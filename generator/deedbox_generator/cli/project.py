@@ -1,8 +1,9 @@
 """Where specs are, and what they are called.
 
 A spec's name is its posix path relative to the project: the nearest folder above
-it with a `pyproject.toml`, else the folder that was given.  So output depends on
-neither the working folder nor the machine.
+it with a `pyproject.toml`, else the folder that was given.  So what is written depends
+on neither the working folder nor the machine.  A person is told the path from where
+they stand (`called`), which they can click and open.
 """
 
 from __future__ import annotations
@@ -44,6 +45,23 @@ class Project:
     texts: dict[str, str]
     chosen: tuple[str, ...]
     shapes: dict[str, str]
+
+    def called(self, name: str) -> str:
+        """A file of the project as the user calls it."""
+        return called(self.root / name)
+
+    def in_repository(self, name: str) -> str:
+        """A file of the project as GitHub calls it: by its path in the checkout."""
+        return called(self.root / name, Path(os.environ.get("GITHUB_WORKSPACE", ".")))
+
+
+def called(file: Path, place: Path = Path()) -> str:
+    """A file as it is called from a folder; one that is far from it, in full."""
+    here = place.resolve()
+    shared = {here, *here.parents} & {file, *file.parents}
+    if shared == {Path(here.anchor)}:
+        return file.as_posix()
+    return Path(os.path.relpath(file, here)).as_posix()
 
 
 def project(paths: Sequence[Path]) -> Project:
@@ -169,7 +187,7 @@ def _text(spec: Path) -> str:
     try:
         text = decode(spec.as_posix(), spec.read_bytes())
     except OSError as error:
-        raise Unreadable(f"{spec} cannot be read: {error.strerror}") from error
+        raise Unreadable(f"{called(spec)} cannot be read: {error.strerror}") from error
     if isinstance(text, Problem):
-        raise Unreadable(f"{spec}:{text.span.line}: {text.message}")
+        raise Unreadable(f"{called(spec)}:{text.span.line}: {text.message}")
     return text

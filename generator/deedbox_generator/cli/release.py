@@ -18,14 +18,21 @@ from deedbox_dsl.versions.shapes import file_name, text_of
 from deedbox_dsl.versions.stored import same_stored
 
 from .compiled import compiled, summary
-from .project import DEFAULT_SPECS, SHAPES, Project, project, write_atomically
+from .project import (
+    DEFAULT_SPECS,
+    SHAPES,
+    Project,
+    called,
+    project,
+    write_atomically,
+)
 
 
 def release(paths: Sequence[Path]) -> int:
     specs = project(paths)
     program, problems = compiled(specs)
     if problems:
-        print(to_text(problems, program.texts), file=sys.stderr)
+        print(to_text(problems, program.texts, called=specs.called), file=sys.stderr)
         print(summary(problems), file=sys.stderr)
     if has_errors(problems):
         return 1
@@ -82,8 +89,7 @@ def _record(
         print(f"{what}: recorded already")
         return
     write_atomically(file, text)
-    shown = file.relative_to(specs.root) if file.is_relative_to(specs.root) else file
-    print(f"{what}: {'recorded' if path is None else 'updated'} in {shown.as_posix()}")
+    print(f"{what}: {'recorded' if path is None else 'updated'} in {called(file)}")
 
 
 def _folder(root: Path, spec: str) -> Path:

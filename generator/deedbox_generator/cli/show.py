@@ -23,17 +23,17 @@ def show(spec: Path, view: str, picture: str, name: str | None) -> int:
     specs = project([spec])
     program, problems = compiled(specs)
     if has_errors(problems):
-        print(to_text(problems, program.texts), file=sys.stderr)
+        print(to_text(problems, program.texts, called=specs.called), file=sys.stderr)
         return 1
     (path,) = specs.chosen
     module = next(each for each in program.modules if each.path == path)
     machines = [each for each in module.machines if name in (None, each.name)]
     if not machines:
         wanted = "machine" if name is None else f"machine `{name}`"
-        print(f"deedbox: {path} declares no {wanted}", file=sys.stderr)
+        print(f"deedbox: {spec} declares no {wanted}", file=sys.stderr)
         return 1
     if view == "diagram" and picture == "svg" and len(machines) > 1:
-        raise Unreadable(f"{path} has {len(machines)} machines; name one by --machine")
+        raise Unreadable(f"{spec} has {len(machines)} machines; name one by --machine")
     form = picture if view == "diagram" else view
     print("\n\n".join(_view(program, module, each, form) for each in machines))
     return 0
