@@ -240,6 +240,31 @@ def test_r6_a_command_that_kills_its_process_is_parked_after_ten(
     ]
 
 
+@pytest.mark.parametrize(("how", "code"), [("exits", 3), ("killed", -signal.SIGKILL)])
+def test_r6_only_the_command_that_kills_its_process_is_parked(
+    tmp_path: Path, how: str, code: int
+) -> None:
+    """R6: twenty honest ones are in flight beside it; from the third delivery on alone."""
+    url = f"sqlite:///{tmp_path / 'jobs.db'}"
+    with deedbox.open(url, [job.machine]) as box:
+        box.start_many(job.Start(job=f"j{number:02}") for number in range(21))
+    ends: list[int] = []
+    while 0 not in ends:
+        child = process("guest.py", url, "finishes", "j07", how)
+        assert child.communicate() == ("", "")
+        ends.append(child.returncode)
+    with deedbox.open(url, [job.machine]) as box:
+        killer = box.get(job.machine, "j07")
+        done = box.list(job.machine, phase="Done", limit=30)
+        assert Laws([job.machine], Rules()).broken(box.store) == []
+    assert ends == [code] * 10 + [0]
+    assert len(done) == 20
+    assert killer is not None
+    row = killer.owed[0]
+    assert (row.deliveries, row.parked) == (10, "no answer in 10 deliveries")
+    assert row.error == "its process died or stood still"
+
+
 def test_s7_an_unrepeatable_command_that_kills_its_process_is_not_called_again(
     tmp_path: Path,
 ) -> None:

@@ -24,6 +24,7 @@ from deedbox.operations import (
     OutboxRow,
     Owe,
     Postpone,
+    Quarantine,
     Reap,
     Remember,
     Save,
@@ -279,6 +280,18 @@ def forget_what_is_gone() -> Tampering:
     return tampering
 
 
+def hand_suspects_out_together() -> Tampering:
+    def tampering(_: Process, operation: AnyOperation, perform: Perform) -> object:
+        answer = perform(operation)
+        if isinstance(operation, Quarantine):
+            rows = cast("list[OutboxRow]", answer)
+            while more := cast("list[OutboxRow]", perform(operation)):
+                rows.extend(more)
+        return answer
+
+    return tampering
+
+
 MUTANTS: Final = (
     Mutant("dispatch before commit", dispatch_before_commit),
     Mutant("forget Withdraw", forget(Withdraw)),
@@ -293,5 +306,6 @@ MUTANTS: Final = (
     Mutant("forget the inbox", forget(Remember)),
     Mutant("forget the journal", forget(Journal)),
     Mutant("forget the wake", forget_the_wake),
+    Mutant("hand suspects out together", hand_suspects_out_together),
     Mutant("forget what is gone", forget_what_is_gone),
 )

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from ..codec import Codec, text
 from ..machine import Due, Refused
-from ..operations import COMPANY, InstanceRow, Key, OutboxRow
+from ..operations import COMPANY, DIED, InstanceRow, Key, OutboxRow
 from ..step import step
 from ..values import Rules
 from .backing import Rows
@@ -285,6 +285,7 @@ class Watch:
             ):
                 self.say(f"I6: {author} claims {key} for the session {claim}")
             self.claimed.setdefault((key, deed), set()).add(claim)
+            self._is_only_suspect(claim, row)
         elif next_at is None and parked is None:
             self.say(f"{key} is not held, and comes due never")
         if before is None:
@@ -297,6 +298,17 @@ class Watch:
             self.calls[key, deed] = max(left, 0)
         if started < before[8]:
             self.say(f"{key} was started, and is not any more")
+
+    def _is_only_suspect(self, claim: int, row: OutboxRow) -> None:
+        """R6: of those that may have killed a process, a session holds one at a time."""
+        if _is_suspect(row):
+            held = [
+                key
+                for key, each in self.outbox.items()
+                if each[5] == claim and _is_suspect(each)
+            ]
+            if len(held) > 1:
+                self.say(f"R6: {claim} holds the suspects {held}")
 
     def _let_go(self, author: str, key: Key, epoch: int) -> None:
         """A claim is given back by its own process, or when its session is over."""
@@ -416,3 +428,8 @@ class Watch:
             if (key, row[4]) not in owed or row[8] or (*key[:2], row[3]) in aside:
                 continue
             yield f"{key} is still owed ({row[3]}, claim {row[5]}, tries {row[7]})"
+
+
+def _is_suspect(held: OutboxRow) -> bool:
+    """Whether the deliveries before this one ended with the death of its process."""
+    return held[10] == DIED and held[7] > COMPANY
