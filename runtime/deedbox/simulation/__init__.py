@@ -23,7 +23,7 @@ from .far_side import AnyAnswer, Character
 from .happened import Run
 from .plan import Fault, Plan, Sending, Trouble, Vocabulary, anything, plan, shrunk
 from .script import simulate
-from .watch import Decided, Step
+from .seen import Decided, Step
 from .world import Tamper
 
 ANY_ANSWER: Final = AnyAnswer()

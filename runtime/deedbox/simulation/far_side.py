@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ..codec import Codec, text
 from ..machine import CommandType
 from . import draw
+from .lists import Librarian, Lists
 
 
 class Character(Protocol):
@@ -69,6 +70,8 @@ class FarSide:
         self.void: set[str] = set()
         self.asked: dict[str, tuple[str, str]] = {}
         self.broken: list[str] = []
+        record = character.record if isinstance(character, Librarian) else None
+        self.lists = Lists(seed, record)
         self._seed = seed
         self._character = character
 
@@ -88,6 +91,7 @@ class FarSide:
             if type_.outcomes:
                 random = Random(f"answer {self._seed} {key}")
                 answer = self._character.answer(codec, type_, command, random, now)
+                answer = self.lists.page(codec, command, answer, now)
             if answer is None or self._character.gives_back(codec, type_, answer):
                 self.void |= set(_keys(command)) - self.answered.keys() - {key}
             self.answered[key] = answer

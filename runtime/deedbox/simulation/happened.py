@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from ..operations import AnyOperation
 from .plan import Plan
-from .watch import Decided, Step
+from .seen import Decided, Step
 
 
 class Happened(Struct, frozen=True):

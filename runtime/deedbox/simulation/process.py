@@ -239,7 +239,7 @@ class Process:
             world.kill(self)
         if fault is not None:
             raise OSError(fault.value)
-        world.watch.done(key, command)
+        world.record.done(key, command)
         return answer
 
     async def call(self, codec: Codec, type_: CommandType, command: Struct) -> object:
@@ -277,7 +277,7 @@ class Process:
                 return "nonsense"
             case _:
                 await asyncio.sleep(delay.randrange(3) * delay.randrange(10) / 1000)
-        world.watch.done(key, command)
+        world.record.done(key, command)
         return answer
 
 

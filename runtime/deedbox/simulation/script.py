@@ -73,7 +73,7 @@ class Script:
         machine = self.world.codecs[sending.machine].machine
         message, message_id = sending.message, sending.message_id
         sent = sending.machine, sending.id, text(replace(message, at=-1))
-        self.world.watch.sent[sent] += 1
+        self.world.record.sent[sent] += 1
         said: object
         try:
             if type(message) is machine.start_type:
@@ -87,10 +87,10 @@ class Script:
         if isinstance(said, Receipt) and said.answer == "applied":
             self._is_committed(sending, said)
         elif not isinstance(said, Unsettled):
-            self.world.watch.sent[sent] -= 1
+            self.world.record.sent[sent] -= 1
             if (
-                self.world.watch.sent[sent] < 0
-                and sending.machine not in self.world.watch.told
+                self.world.record.sent[sent] < 0
+                and sending.machine not in self.world.record.told
             ):
                 self.world.break_(
                     f"R2: {message} was applied, and its sender hears {said!r}"
@@ -101,8 +101,8 @@ class Script:
     def _is_committed(self, sending: Sending, receipt: Receipt) -> None:
         """Who hears that it is applied can read it."""
         name = sending.machine, sending.id
-        seen = self.world.watch.seen.get(name)
-        if name in self.world.watch.removed:
+        seen = self.world.record.seen.get(name)
+        if name in self.world.record.removed:
             return
         if seen is None or seen.row[1] < receipt.rev:
             self.world.break_(f"R1: {name} hears {receipt}, committed is {seen}")
@@ -110,7 +110,7 @@ class Script:
     def _compare(self, sending: Sending, answer: Receipt | SendError) -> None:
         """R14: the first answer to a message id is the answer."""
         name = sending.machine, sending.id
-        if name in self.world.watch.removed or not isinstance(
+        if name in self.world.record.removed or not isinstance(
             answer, Receipt | Rejected
         ):
             return
@@ -157,7 +157,7 @@ class Script:
         now = self.world.clock.wall()
         wakes = [
             seen.row[6] - now
-            for seen in self.world.watch.seen.values()
+            for seen in self.world.record.seen.values()
             if seen.row[6] is not None
         ]
         soonest = min((wake for wake in wakes if 0 <= wake < HOUR), default=0)
@@ -171,7 +171,7 @@ class Script:
         for process in self.world.living:
             process.home.stopped_until = process.writing.stopped_until = 0
             self.world.kill(process, reopens=False)
-        owed = {(key, row[4]) for key, row in self.world.watch.outbox.items()}
+        owed = {(key, row[4]) for key, row in self.world.record.outbox.items()}
         self.world.open()
         begun = self.world.operations
         until = self.world.loop.now + QUIET_AFTER + jumps
@@ -192,7 +192,7 @@ class Script:
         """
         process = self.world.processes[-1]
         if (
-            self.world.watch.outbox
+            self.world.record.outbox
             or process.dead
             or process.writer is None
             or not process.writer.quiet
@@ -201,7 +201,7 @@ class Script:
         now = self.world.clock.wall()
         wakes = [
             seen.row[6] - now
-            for seen in self.world.watch.seen.values()
+            for seen in self.world.record.seen.values()
             if seen.row[6] is not None and seen.row[7] is None
         ]
         span = min([*wakes, HOUR]) - 1

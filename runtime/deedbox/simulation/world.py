@@ -41,7 +41,8 @@ from .happened import Happened, Run
 from .loop import Lane, Loop
 from .plan import ONLY_COMMIT, Fault, Plan, Trouble
 from .process import Process, Time, resolve, row_key
-from .watch import Decided, Watch
+from .seen import Decided, Record
+from .watch import Watch
 
 T = TypeVar("T")
 
@@ -74,7 +75,8 @@ class World:
         self.clock = Time(self)
         self.far_side = FarSide(plan.seed, character)
         codecs = {machine.name: Codec(machine) for machine in machines}
-        self.watch = Watch(codecs, plan.rules, self.far_side, self.clock.boot)
+        self.record = Record(codecs, plan.rules, self.far_side, self.clock.boot)
+        self.watch = Watch(self.record)
         self.processes: list[Process] = []
         self.holder: Process | None = None
         self.operations = 0
@@ -108,14 +110,14 @@ class World:
             self.plan,
             list(self._broken),
             list(self.trace),
-            self.watch.events,
-            {name: seen.row[2] for name, seen in self.watch.seen.items()},
+            self.record.events,
+            {name: seen.row[2] for name, seen in self.record.seen.items()},
             self.operations,
             self.calls,
         )
 
     def _look(self) -> None:
-        for found in (self.watch.broken, self.far_side.broken):
+        for found in (self.record.broken, self.far_side.broken):
             for said in found:
                 self.break_(said)
             found.clear()
@@ -164,11 +166,11 @@ class World:
         process.dead = True
         self.loop.forget(process.home)
         self.loop.forget(process.writing)
-        self.watch.dead.add(process.name)
+        self.record.dead.add(process.name)
         if self.holder is process:
             process.store.perform(Rollback())
             self._release()
-        held_by = self.watch.held_by
+        held_by = self.record.held_by
         mine = {epoch for epoch, name in held_by.items() if name == process.name}
         self.backing.died(process.store, mine)
         for answer in process.waited_for:
@@ -262,7 +264,7 @@ class World:
     def _set_clock(self, milliseconds: int) -> int:
         """Ahead, back, or to the very millisecond in which an instance was last written."""
         ahead = self.wall_ahead + self.random.choice((-1, 1)) * milliseconds
-        times = [at - EPOCH - self.loop.now for at in self.watch.times.values()]
+        times = [at - EPOCH - self.loop.now for at in self.record.times.values()]
         return self.random.choice([ahead, *times[-1:]])
 
     def _trouble(self, operation: AnyOperation) -> Trouble | None:
@@ -284,13 +286,13 @@ class World:
         match operation:
             case Enter():
                 epoch = cast(int, answer)
-                self.watch.held_by[epoch] = process.name
+                self.record.held_by[epoch] = process.name
                 process.renewal = epoch, self.loop.now + operation.lease
             case Fence() if answer is not None:
                 process.renewal = operation.epoch, self.loop.now + operation.lease
             case Commit() if process.renewal is not None:
                 epoch, until = process.renewal
-                self.watch.leases[epoch] = until
+                self.record.leases[epoch] = until
             case Rollback():
                 process.renewal = None
             case _:
@@ -320,9 +322,9 @@ class World:
     def after_commit(self, process: Process) -> None:
         """The laws are looked at, and the other processes see that somebody wrote."""
         self.watch.committed(process.name, self.backing.rows())
-        for said in self.watch.notes:
+        for said in self.record.notes:
             self.note(process.name, said)
-        self.watch.notes.clear()
+        self.record.notes.clear()
         self._look()
         for other in self.living:
             if other is not process and other.writer is not None and not other.told:
@@ -364,7 +366,7 @@ class World:
         answer = self.far_side.ask(codec, type_, command, EPOCH + self.loop.now)
         if is_new:
             machine, id, _ = row_key(codec, command)
-            self.watch.events.append(Decided(machine, id, key, type_.name, answer))
+            self.record.events.append(Decided(machine, id, key, type_.name, answer))
         self.note("far side", f"{key_of(command)} is answered {answer}")
         self._look()
         return answer
