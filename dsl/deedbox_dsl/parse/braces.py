@@ -7,6 +7,7 @@ nothing is passed over.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -37,11 +38,13 @@ class Layout:
     flawed: frozenset[int]
 
 
-def lay_out(text: Text, lexemes: Sequence[Lexeme]) -> Layout:
+def lay_out(
+    text: Text, lexemes: Sequence[Lexeme], *, by_indentation: bool = False
+) -> Layout:
     """Pair the braces of a text, by indentation where they do not pair by themselves."""
     columns = _columns(text, lexemes)
     indents = _indents(lexemes, columns)
-    some_missing, some_extra = _balance(lexemes)
+    some_missing, some_extra = (True, True) if by_indentation else _balance(lexemes)
     blocks: dict[int, Block] = {}
     problems: list[Problem] = []
     flawed: set[int] = set()
@@ -70,12 +73,29 @@ def lay_out(text: Text, lexemes: Sequence[Lexeme]) -> Layout:
                 and _is_misplaced(lexemes, columns, indents, opened[-1], index)
             ):
                 flawed.add(lexeme.start)
-                problems.append(_closes_nothing(text, lexeme))
+                problems.append(_closes_nothing(text, lexeme, open=bool(opened)))
             else:
                 blocks[opened.pop()] = Block(index, index + 1)
     for index in reversed(opened):
         never_closed(index, len(lexemes))
     return Layout(lexemes, columns, blocks, tuple(problems), frozenset(flawed))
+
+
+def mended(text: Text, layout: Layout) -> str:
+    """The text with each brace that is missing written, and none that is too many."""
+    pieces: list[str] = []
+    done = 0
+    missing = Counter(b.end for b in layout.blocks.values() if b.end == b.resume)
+    for index, lexeme in enumerate(layout.lexemes):
+        if missing[index]:
+            before = layout.lexemes[index - 1].end
+            pieces += [text.content[done:before], " }" * missing[index]]
+            done = before
+        if lexeme.text == "}" and lexeme.start in layout.flawed:
+            pieces.append(text.content[done : lexeme.start])
+            done = lexeme.end
+    rest = text.content[done:]
+    return "".join([*pieces, rest, "\n", "}" * missing[len(layout.lexemes)]])
 
 
 def _balance(lexemes: Sequence[Lexeme]) -> tuple[bool, bool]:
@@ -146,11 +166,12 @@ def _unclosed(text: Text, opener: Lexeme, seen_at: Sequence[Lexeme]) -> Problem:
     )
 
 
-def _closes_nothing(text: Text, closer: Lexeme) -> Problem:
+def _closes_nothing(text: Text, closer: Lexeme, *, open: bool) -> Problem:
+    why = "by the indentation nothing ends here"
     return Problem(
         "DEED101",
         text.span(closer.start, closer.end),
         "this `}` closes nothing",
-        label="no `{` is open for it here",
+        label=why if open else "no `{` is open for it here",
         hints=("Delete it, or look for a `}` too many above.",),
     )

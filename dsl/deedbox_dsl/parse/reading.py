@@ -14,10 +14,10 @@ from .. import syntax
 from ..problems import Problem
 from ..source import Text
 from . import tree
-from .braces import lay_out
-from .lexemes import scan
+from .braces import lay_out, mended
+from .lexemes import Scan, scan
 from .piece import FAULTS, Fault, read_piece, worded
-from .recovery import MOST_PROBLEMS, Recovery, damaged
+from .recovery import MOST_PROBLEMS, Recovered, recover, words_of
 from .tree_nodes import Place
 
 if TYPE_CHECKING:
@@ -55,13 +55,36 @@ def read(text: Text) -> Reading:
             module = tree.module(whole, Place(text, 0))
             return Reading(module, module, frozenset(), ())
         failure = whole
-    recovery = Recovery(text, scanned, lay_out(text, scanned.lexemes))
-    module, sound = damaged(recovery)
-    problems = [*scanned.problems, *recovery.layout.problems, *recovery.problems]
+    found = recover(text, scanned, lay_out(text, scanned.lexemes))
+    if failure is not None:
+        found = _by_indentation(text, scanned, found) or found
+    problems = [*scanned.problems, *found.layout.problems, *found.problems]
+    sound, lost = found.sound, found.lost
     if not problems and failure is not None:
         problems = [worded(text, failure)]
-        sound = replace(module, declarations=())
-        recovery.lose(0, len(scanned.lexemes))
+        sound = replace(found.module, declarations=())
+        lost = words_of(scanned.lexemes)
     problems.sort(key=lambda problem: problem.span)
-    found = tuple(problems[:MOST_PROBLEMS])
-    return Reading(module, sound, frozenset(recovery.lost), found)
+    return Reading(found.module, sound, lost, tuple(problems[:MOST_PROBLEMS]))
+
+
+def _by_indentation(text: Text, scanned: Scan, found: Recovered) -> Recovered | None:
+    """The text with its braces paired by indentation, where that explains more of it.
+
+    Braces that are wrong may still balance: one too many closes what another lacks.
+    Moving them explains more when fewer faults are left in the text that has them where
+    its indentation puts them.
+    """
+    layout = lay_out(text, scanned.lexemes, by_indentation=True)
+    if found.layout.problems or not layout.problems:
+        return None
+    if _faults(Text.of(text.path, mended(text, layout))) >= len(found.problems):
+        return None
+    return recover(text, scanned, layout)
+
+
+def _faults(text: Text) -> int:
+    scanned = scan(text)
+    if not isinstance(read_piece(text, scanned, 0, text.content, "start"), FAULTS):
+        return 0
+    return len(recover(text, scanned, lay_out(text, scanned.lexemes)).problems) or 1

@@ -6,6 +6,7 @@ each piece that fails is one problem.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -14,7 +15,7 @@ from ..problems import Problem
 from ..source import Text
 from . import tree
 from .braces import Layout
-from .lexemes import Scan
+from .lexemes import Lexeme, Scan
 from .piece import FAULTS, Fault, read_piece, worded
 from .slices import cut
 from .tables import Start
@@ -39,7 +40,7 @@ _ITEM: Final[dict[str, Start]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class _Recovery:
     """What is known of a damaged text, and the problems found so far."""
 
     text: Text
@@ -91,11 +92,7 @@ class Recovery:
 
     def lose(self, low: int, high: int) -> None:
         """Remember the words of a piece that is not understood."""
-        self.lost.update(
-            lexeme.text
-            for lexeme in self.scanned.lexemes[low:high]
-            if lexeme.sort == "word"
-        )
+        self.lost.update(words_of(self.scanned.lexemes[low:high]))
 
     def report(self, fault: Fault) -> None:
         self.problems.append(worded(self.text, fault))
@@ -104,14 +101,33 @@ class Recovery:
         return Place(self.text, self.scanned.lexemes[low].start)
 
 
-def damaged(recovery: Recovery) -> tuple[syntax.Module, syntax.Module]:
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """`module`: whatever could be read; `sound`: what of it has no damage.
+
+    `lost`: the words of what could not be read.  `problems`: those of the pieces, apart
+    from what the layout has said.
+    """
+
+    module: syntax.Module
+    sound: syntax.Module
+    lost: frozenset[str]
+    layout: Layout
+    problems: tuple[Problem, ...]
+
+
+def words_of(lexemes: Iterable[Lexeme]) -> frozenset[str]:
+    return frozenset(lexeme.text for lexeme in lexemes if lexeme.sort == "word")
+
+
+def recover(text: Text, scanned: Scan, layout: Layout) -> Recovered:
     """Read a damaged text declaration by declaration: all of it, and what is sound."""
+    recovery = _Recovery(text, scanned, layout)
     name: str | None = None
     uses: list[syntax.Use] = []
     declarations: list[syntax.Declaration] = []
     sound: list[syntax.Declaration] = []
-    lexemes = recovery.scanned.lexemes
-    for low, high in cut(recovery.layout, 0, len(lexemes), "module"):
+    for low, high in cut(layout, 0, len(scanned.lexemes), "module"):
         word = recovery.first_word(low, high)
         found = len(recovery.problems)
         if word in ("module", "use"):
@@ -135,13 +151,19 @@ def damaged(recovery: Recovery) -> tuple[syntax.Module, syntax.Module]:
                     sound.append(declaration)
                     continue
         recovery.lose(low, high)
-    span = recovery.text.span(0, len(recovery.text.content))
+    span = text.span(0, len(text.content))
     module = syntax.Module(name, tuple(uses), tuple(declarations), span)
-    return module, replace(module, declarations=tuple(sound))
+    return Recovered(
+        module,
+        replace(module, declarations=tuple(sound)),
+        frozenset(recovery.lost),
+        layout,
+        tuple(recovery.problems),
+    )
 
 
 def _part(
-    recovery: Recovery, low: int, high: int, start: Start, within: str
+    recovery: _Recovery, low: int, high: int, start: Start, within: str
 ) -> tree.Part | None:
     """One piece; where it fails and holds items (`within` says which), those apart."""
     node = recovery.read(low, high, start)
@@ -168,7 +190,7 @@ def _part(
 
 
 def _items(
-    recovery: Recovery, low: int, high: int, within: str
+    recovery: _Recovery, low: int, high: int, within: str
 ) -> tuple[tree.Part, ...]:
     parts: list[tree.Part] = []
     for first, after in cut(recovery.layout, low, high, within):

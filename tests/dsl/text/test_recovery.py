@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 
 import pytest
@@ -121,3 +123,32 @@ def test_a_module_whose_name_cannot_be_read_may_be_any_that_is_used() -> None:
         {"a.deed": "module shop,policies\n", "b.deed": "use shop.policies { ladder }\n"}
     )
     assert [(p.code, p.span.path) for p in program.problems] == [("DEED101", "a.deed")]
+
+
+@pytest.mark.parametrize("margin", ["", "leaning"])
+def test_braces_are_blamed_for_nothing_else_however_a_spec_is_laid_out(
+    margin: str,
+) -> None:
+    chance = random.Random(margin)
+    lines = [
+        " " * (chance.randrange(8) if margin else 0) + line.lstrip()
+        for line in LEASE.split("\n")
+    ]
+    content = "\n".join(lines)
+    assert read(content)[1] == []
+    words = list(re.finditer(r"\b(?:on|goto|reject|state|in|when|message)\b", content))
+    for word in words:
+        slip = content[: word.end() - 1] + "q" + content[word.end() - 1 :]
+        codes = {code for code, _, _ in read(slip)[1]}
+        assert "DEED102" not in codes, slip[word.start() - 40 : word.end() + 40]
+
+
+def test_a_brace_moved_from_one_block_to_another_is_named_at_both() -> None:
+    for closed, opened in ((5, 11), (11, 5)):
+        lines = LEASE.split("\n")
+        ends = [at for at, line in enumerate(lines) if line == "  }"]
+        gone, more = ends[closed % len(ends)], ends[opened % len(ends)]
+        lines[more] += "\n  }"
+        lines[gone] = ""
+        codes = sorted(code for code, _, _ in read("\n".join(lines))[1])
+        assert codes == ["DEED101", "DEED102"]
