@@ -66,6 +66,11 @@ class Trace:
     excused: tuple[tuple[str, str], ...] = ()
     run: Run | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def lasting(self) -> bool:
+        """Whether it goes on for ever, in a loop or where it stays."""
+        return bool(self.loop) or self.stays
+
     def id(self, name: str) -> str:
         """What `deedbox trace` knows the run by that breaks `name`: the same in every process."""
         told = [name, *map(str, self.lines), "for ever", *map(str, self.loop)]

@@ -21,7 +21,7 @@ from .model import Model
 from .properties import Test, predicate
 from .reaction import reactions
 from .tables import Tables, close
-from .trace import Trace, lines
+from .trace import Run, Trace, lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,10 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
         return None
     moves = walk.run(explored, cell)
     worlds = [closed.states[n].world for n in (0, *(move.cell for move in moves))]
-    return Trace(lines(steps, worlds, [labels[move.label] for move in moves]), 0)
+    taken = [labels[move.label] for move in moves]
+    return Trace(
+        lines(steps, worlds, taken), 0, run=Run(steps, tuple(worlds), tuple(taken))
+    )
 
 
 def owed(world: World, age: int | None, premise: Test, target: Test) -> int | None:

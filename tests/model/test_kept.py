@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from deedbox_checker.counterexample.command import search, written
-from deedbox_checker.counterexample.script import Unmapped
+from deedbox_checker.counterexample import command
+from deedbox_checker.counterexample.command import search
 from deedbox_checker.environment import Undo
 from deedbox_checker.load import load
 from deedbox_checker.subjects import Subject, of_machine
@@ -52,6 +52,10 @@ machine = dataclasses.replace(machine, reduce=_with_new_keys)
 def verdict(each: Subject, name: str, undo: Undo = Undo.VOIDS) -> Verdict:
     report = verify(each.machine, each.module, undo=undo)
     return next(known for known in report.verdicts if known.name == name)
+
+
+def written(format: str, each: Subject, found: Verdict) -> str:
+    return command.written(format, each, found, each.path)
 
 
 @pytest.fixture
@@ -136,9 +140,11 @@ def without_an_end() -> tuple[Subject, Verdict]:
     return each, verdict(each, "money_returns")
 
 
-def test_a_run_that_never_ends_is_not_kept() -> None:
-    with pytest.raises(Unmapped, match="what never comes"):
-        written("pytest", *without_an_end())
+def test_a_run_that_goes_round_for_ever_is_kept_as_two_rounds(package: Path) -> None:
+    each, found = without_an_end()
+    status, said = kept(package, files(SPEC), written("pytest", each, found))
+    assert status == 1, said
+    assert "2 failed" in said
 
 
 def test_the_loop_of_a_run_is_drawn_and_is_in_its_data() -> None:

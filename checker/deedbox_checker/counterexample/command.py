@@ -15,8 +15,9 @@ from ..subjects import Subject
 from ..verify import Verdict, verify
 from .diagram import diagram
 from .itf import itf
-from .kept_test import kept_test
-from .script import Unmapped
+from .kept_test import kept, kept_test
+from .rehearsal import rehearsed
+from .unmapped import Unmapped
 
 SHORTEST = 4
 
@@ -49,7 +50,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """0: found; 1: it cannot be written so; 2: there is none, or usage."""
-    from deedbox_generator.cli.project import Unreadable
+    from deedbox_generator.cli.project import Unreadable, called, root_of
 
     from ..chosen import chosen
 
@@ -67,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"deedbox: no run that breaks anything is called {id}", file=sys.stderr)
         return 2
     try:
-        text = written(arguments.format, *found)
+        subject, verdict = found
+        spec = called(root_of(paths) / subject.path)
+        text = written(arguments.format, subject, verdict, spec)
     except Unmapped as problem:
         print(f"deedbox: not replayed: {problem}", file=sys.stderr)
         return 1
@@ -90,12 +93,15 @@ def search(id: str, subjects: tuple[Subject, ...]) -> tuple[Subject, Verdict] | 
     return None
 
 
-def written(format: str, subject: Subject, verdict: Verdict) -> str:
+def written(format: str, subject: Subject, verdict: Verdict, spec: str) -> str:
     trace = verdict.trace
     if trace is None:
         raise Unmapped(f"{verdict.name} has no run")
     match format:
         case "pytest":
+            ran = rehearsed(subject, kept(subject, verdict))
+            if ran.parted:
+                raise Unmapped(f"the interpreter goes another way {ran.parted}")
             return kept_test(subject, verdict)
         case "mermaid":
             return diagram(subject.machine.name, verdict.says, trace)
@@ -104,4 +110,4 @@ def written(format: str, subject: Subject, verdict: Verdict) -> str:
                 raise Unmapped("a run in exact milliseconds has no explored states")
             return itf(subject.path, verdict.says, trace, trace.run)
         case _:
-            return "\n".join(failure(verdict, subject.path)) + "\n"
+            return "\n".join(failure(verdict, spec)) + "\n"

@@ -1,14 +1,15 @@
 """A counterexample as a pytest module that stands by itself.
 
 The test carries out the run of the explorer on the real interpreter, in memory and on
-SQLite, and fails as long as the machine follows it to its end.  The messages are JSON
-in it, so that it is well typed whatever the types of their fields are called.
+SQLite, and fails as long as the machine follows it to its end.  The messages are plain
+values, so that it is well typed whatever the types of their fields are called.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import assert_never
 
 import black
@@ -16,101 +17,200 @@ import msgspec
 from deedbox.replay import (
     Action,
     Answers,
+    Arrives,
     Begin,
+    Comes,
     Crash,
     Decides,
     Does,
+    Early,
     Fires,
     HandedOut,
+    Late,
+    Passes,
     Raises,
     Tell,
 )
+from deedbox.step import step
 from msgspec import Struct
 
+from ..environment import Kind
 from ..evaluate import phase
 from ..subjects import Subject
+from ..trace import Run
 from ..verify import Verdict
-from .script import Unmapped, compared, script
+from .claims import Case, Claim, claim
+from .spoken import TYPES
+from .steps import Script, script
+from .unmapped import Unmapped
 
 STAMPS = ("at", "ticket")
 """Fields that the interpreter sets itself."""
+DAY = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A run as a test carries it out, and what the test says of it."""
+
+    script: Script
+    claim: Claim
+
+    @property
+    def steps(self) -> tuple[Does, ...]:
+        """All steps of the test, a loop twice."""
+        return (*self.script.steps, *self.script.loop * 2)
+
+
+def kept(subject: Subject, verdict: Verdict) -> Kept:
+    """`Unmapped` when the run has no real counterpart."""
+    trace = verdict.trace
+    if trace is None:
+        raise Unmapped(
+            f"{verdict.name} is not broken by a run, but by there being none"
+        )
+    if trace.run is None:
+        raise Unmapped(f"{verdict.name} is broken in milliseconds that are not kept")
+    if trace.run.environment.reactions.step is not step:
+        raise Unmapped("the interpreter that was explored is not the one that runs")
+    done = script(trace.run, len(trace.lines))
+    if trace.stays:
+        rest = Does(Passes(DAY), phase(done.begins.state) or "")
+        done = replace(done, loop=(rest,))
+    module = subject.module.__name__.rpartition(".")[2]
+    model = trace.run.environment.model
+    said = claim(Case(verdict, trace.run, model, module, done.begins))
+    if said.pair and done.merged:
+        raise Unmapped(
+            f"{verdict.name} is broken between two steps of one transaction, of which a"
+            " test sees what stands after both"
+        )
+    if said.spins:
+        done = replace(done, steps=spinning(done.steps, trace.run))
+    return Kept(done, said)
+
+
+def spinning(steps: tuple[Does, ...], run: Run) -> tuple[Does, ...]:
+    """The run up to the deadline that begins to spin: the interpreter fires all at once."""
+    if run.labels[-1].kind is Kind.DUE and isinstance(steps[-1].action, Fires):
+        return steps
+    return (*steps, Does(Fires(), phase(run.worlds[-1].state) or ""))
 
 
 def kept_test(subject: Subject, verdict: Verdict) -> str:
     """The text of the module; `Unmapped` when the run has no real counterpart."""
-    trace = verdict.trace
-    steps = script(verdict)
-    if trace is None or trace.run is None:
-        raise Unmapped(f"{verdict.name} has no run")
+    found, trace = kept(subject, verdict), verdict.trace
+    assert trace is not None
     package, _, module = subject.module.__name__.partition(".")[2].rpartition(".")
-    last = trace.run.worlds[-1]
-    fields = {own: getattr(last.state, own) for own in compared(verdict)}
-    counted = trace.run.environment.model.counted
-    counts = {
-        f"{command}.{outcome}": many
-        for (command, outcome), many in zip(counted, last.counts, strict=True)
-    }
-    ends = f"{phase(last.state)!r}, {text(counts)}, {text(fields)}"
-    faults = f"{trace.faults} fault{'' if trace.faults == 1 else 's'}"
-    used = sorted({type(step.action).__name__ for step in steps})
-    module_text = "\n".join(
+    used = {type(step.action).__name__ for step in found.steps}
+    if any("Seen[" in each for each in found.claim.functions):
+        used.add("Seen")
+    if "message(" in (lines := "\n".join(runs(found.script, module))):
+        used.add("message")
+    names = ", ".join(sorted(used | {"Does", "Where", "replay"}))
+    imported = f"{TYPES}, {module}" if found.claim.types else module
+    text = "\n".join(
         [
-            f'"""{subject.path}: {verdict.says}, broken by a run of {len(trace.lines)} steps and {faults}.',
-            "",
-            f"Written by `deedbox trace {trace.id(verdict.name)} --pytest`.  It fails as long as the machine",
-            "follows this run to its end.",
-            '"""',
-            "",
+            *heading(subject, verdict, found),
             "from __future__ import annotations",
             "",
             "from pathlib import Path",
             "",
             "import pytest",
-            f"from deedbox.replay import {', '.join(sorted([*used, 'Does', 'Where', 'read', 'replay']))}",
+            f"from deedbox.replay import {names}",
             "",
-            f"from {package} import {module}" if package else f"import {module}",
+            f"from {package} import {imported}" if package else f"import {module}",
             "",
-            "RUN = (",
-            *(f"    {written(step, module)}," for step in steps),
-            ")",
+            lines,
             "",
+            *("\n" + each + "\n" for each in found.claim.functions),
             "",
             '@pytest.mark.parametrize("where", ["memory", "sqlite"])',
             f"def test_{verdict.name}(where: Where, tmp_path: Path) -> None:",
-            f"    end = replay({module}.machine, RUN, where, tmp_path)",
-            f"    assert not end.reached({ends}), {verdict.says!r}",
+            f"    run = replay({module}.machine, {whole(found)}, where, tmp_path)",
+            *asserts(found, verdict),
             "",
         ]
     )
-    return black.format_str(module_text, mode=black.Mode())
+    return black.format_str(text, mode=black.Mode())
 
 
-def text(values: Mapping[str, object]) -> str:
-    return "{" + ", ".join(f"{key!r}: {value!r}" for key, value in values.items()) + "}"
+def heading(subject: Subject, verdict: Verdict, found: Kept) -> Iterator[str]:
+    trace = verdict.trace
+    assert trace is not None
+    many = f"{trace.faults} fault{'' if trace.faults == 1 else 's'}"
+    yield f'"""{subject.path}: {verdict.says}, broken by a run of {len(trace.lines)} steps and {many}.'
+    yield ""
+    words = (
+        f"Written by `deedbox trace {trace.id(verdict.name)} --pytest`.  It fails as long"
+        " as the machine follows this run to its end"
+    )
+    words += ", and then goes round for ever." if found.script.loop else "."
+    yield from wrap(words, 88)
+    yield '"""'
+    yield ""
 
 
-def written(step: Does, module: str) -> str:
-    return f"Does({action(step.action, module)}, {step.phase!r})"
+def whole(found: Kept) -> str:
+    return "RUN + 2 * LOOP" if found.script.loop else "RUN"
+
+
+def asserts(found: Kept, verdict: Verdict) -> Iterator[str]:
+    says = verdict.says
+    if found.claim.holds == "False":
+        yield f"    assert run.parted, {says!r}"
+    else:
+        yield f"    assert run.parted or {found.claim.holds}, {says!r}"
+
+
+def runs(done: Script, module: str) -> Iterator[str]:
+    yield from listed("RUN", done.steps, module)
+    if done.loop:
+        yield from listed("LOOP", done.loop, module)
+
+
+def listed(name: str, steps: Sequence[Does], module: str) -> Iterator[str]:
+    yield f"{name} = ("
+    for each in steps:
+        yield f"    Does({action(each.action, module)}, {each.phase!r}),"
+    yield ")"
 
 
 def action(done: Action, module: str) -> str:
+    name = type(done).__name__
     match done:
-        case Begin(message):
-            return f"Begin({document(message, module)})"
-        case Tell(message):
-            return f"Tell({document(message, module)})"
-        case Decides(deed, command, outcome, answer, counts):
-            said = document(answer, module)
-            happens = "" if counts else ", counts=False"
-            return f"Decides({deed}, {command!r}, {outcome!r}, {said}{happens})"
-        case HandedOut() | Answers() | Raises() | Fires() | Crash():
-            return f"{type(done).__name__}()"
+        case Begin(message) | Tell(message) | Late(message):
+            return f"{name}({document(message, module)})"
+        case Decides(answer, counts):
+            return f"{name}({document(answer, module)}{happens(counts)})"
+        case Arrives(answer, deed, counts):
+            which = f", {deed}" if deed else ""
+            return f"{name}({document(answer, module)}{which}{happens(counts)})"
+        case Answers(answer):
+            return f"{name}({document(answer, module) if answer is not None else ''})"
+        case HandedOut(asks):
+            return f"{name}({dict(asks)!r})" if asks else f"{name}()"
+        case Comes(field, after):
+            return f"{name}({field!r}{f', {after:_}' if after else ''})"
+        case Passes(milliseconds):
+            return f"{name}({milliseconds:_})"
+        case Raises() | Fires() | Crash() | Early():
+            return f"{name}()"
         case _:
             assert_never(done)
 
 
-def document(message: Struct, module: str) -> str:
-    """A message as the call that reads it from JSON."""
-    plain: dict[str, object] = msgspec.to_builtins(message)
-    kept = {name: value for name, value in plain.items() if name not in STAMPS}
-    return f"read({module}.{type(message).__name__}, {json.dumps(kept)!r})"
+def happens(counts: bool) -> str:
+    return "" if counts else ", counts=False"
+
+
+def document(sent: Struct, module: str) -> str:
+    """A message as the call that makes it of plain values."""
+    kind, config = f"{module}.{type(sent).__name__}", sent.__struct_config__
+    plain: dict[str, object] = msgspec.to_builtins(sent)
+    fields = [
+        f"{name}={value!r}"
+        for name, value in plain.items()
+        if name not in (*STAMPS, config.tag_field)
+    ]
+    return f"message({', '.join([kind, *fields])})" if fields else f"{kind}()"

@@ -1,0 +1,147 @@
+"""One step of an explored run, with what a line of a test has to know of it.
+
+An explored step says what became of the instance, not which of its many concrete forms
+did it: which answer, which page, how old an instant.  That is found again here, by
+running the reducer on each until what came of it comes of it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import cast
+
+from deedbox import Due, Instant, Refused
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
+
+from ..abstraction import World, explored_own, normal
+from ..distances import Look, realised
+from ..domain import EPOCH
+from ..environment import PLAIN, Environment, Kind, Label
+from ..evaluate import phase
+from ..model import Answer, Model
+from .unmapped import Unmapped
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """`names`: the number by which a test knows a deed, by its number in `before`."""
+
+    environment: Environment
+    before: World
+    after: World
+    label: Label
+    names: Mapping[int, int]
+
+    @property
+    def model(self) -> Model:
+        return self.environment.model
+
+    def raw(self) -> World:
+        """The world after the step, its deeds numbered as before it."""
+        for raw, told in self.environment.raw_steps(self.before):
+            explored = raw if told.kind in PLAIN else normal(self.model, raw)
+            if told == self.label and explored == self.after:
+                return raw
+        raise Unmapped(f"there is no real counterpart of: {self.label.text}")
+
+    def answers(self) -> tuple[Answer, ...]:
+        """The answers of which the label may speak."""
+        command, _, outcome = self.label.subject.partition(".")
+        listed = self.model.answers[command]
+        return tuple(each for each in listed if each.outcome == outcome)
+
+    def sent(self) -> Struct:
+        """The message of a label of the sender."""
+        among = self.environment.sent
+        if self.label.kind is Kind.START:
+            among = self.environment.first
+        label = replace(self.label, broken=())
+        return next(message for message, known in among if known == label)
+
+    def taken(self) -> Struct | None:
+        """The page that an answer brings, where the far side has decided less than that."""
+        listing, deed = self.model.listing, self.before.open_deed
+        passing = self.before.passing
+        if listing is None or deed is None or passing is None:
+            return None
+        if not isinstance(deed.fate, listing.page):
+            return None
+        for page in listing.answers(deed.command, deed.fate, passing):
+            told = self.label.text.endswith(f": {listing.told(page)}")
+            if told and self.makes(page):
+                return page
+        raise Unmapped(f"there is no page of which one could say: {self.label.text}")
+
+    def believed(self) -> Struct:
+        """The late answer that made of the instance what it became."""
+        for answer in self.answers():
+            if self.makes(answer.message):
+                return answer.message
+        raise Unmapped(f"there is no real counterpart of: {self.label.text}")
+
+    def makes(self, message: Struct) -> bool:
+        """Whether this message may do to the state what was done to it."""
+        wanted = self.raw().state
+        return any(
+            (reaction.state or self.before.state) == wanted
+            for reaction in self.environment.reactions.of(self.before.state, message)
+        )
+
+    def message(self) -> Struct | None:
+        """What the reducer is given in this step, if it is given anything."""
+        match self.label.kind:
+            case Kind.START | Kind.MESSAGE:
+                return self.sent()
+            case Kind.DUE | Kind.EARLY:
+                return Due(Instant(EPOCH))
+            case Kind.LATE:
+                return self.believed()
+            case Kind.TAKE:
+                deed = self.before.open_deed
+                fate = None if deed is None else deed.fate
+                return self.taken() or cast("Struct", fate)
+            case _:
+                return None
+
+    def ages(self) -> Iterator[tuple[str, int]]:
+        """How old each instant that is compared at many distances must be by now."""
+        loose, state = self.model.points.loose, self.before.state
+        if state is None or not any(getattr(state, name, None) for name in loose):
+            return
+        message = self.message()
+        if message is None or self.environment.reactions.exact:
+            return
+        ticket = getattr(state, "ticket", None)
+        if self.label.kind is Kind.TAKE and ticket is not None:
+            message = with_fields(message, ticket=ticket)
+        youngest = self._youngest(state, message)
+        for name in sorted(loose):
+            if youngest is not None and getattr(youngest, name, None) is not None:
+                yield name, EPOCH - cast(int, getattr(youngest, name))
+
+    def _youngest(self, state: Struct, message: Struct) -> Struct | None:
+        """The state in milliseconds, as young as it may be for this to come of it."""
+        model, wanted = self.model, self.raw().state
+        trigger = "Due" if isinstance(message, Due) else model.trigger(message)
+        look = model.looks.get((phase(state) or "", trigger), Look())
+        fitting: list[tuple[int, Struct]] = []
+        for concrete in realised(model.points, state, look, message):
+            for shortest in (False, True):
+                model.spread.shortest = shortest
+                result = self.environment.reactions.step(
+                    model.machine, concrete, message
+                )
+                if isinstance(result, Refused):
+                    continue
+                if explored_own(model, cast(Struct, result.state)) == wanted:
+                    fitting.append((age(model, concrete), concrete))
+        model.spread.shortest = False
+        return min(fitting, key=lambda found: found[0])[1] if fitting else None
+
+
+def age(model: Model, state: Struct) -> int:
+    """How much time the instants of a state need to be so old."""
+    instants = (getattr(state, name, None) for name in model.points.loose)
+    return sum(EPOCH - at for at in instants if isinstance(at, int))

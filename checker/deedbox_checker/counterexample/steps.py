@@ -1,0 +1,258 @@
+"""From a kind of step to its lines in a test: the table, and the run that it makes.
+
+Whoever adds a kind of step adds a row here; a kind without one makes no test, and
+`Unmapped` says so.  What the interpreter does in one transaction is one line: what is
+due fires with the answer, the message or the wake that came before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from deedbox.replay import (
+    Action,
+    Answers,
+    Arrives,
+    Begin,
+    Comes,
+    Crash,
+    Decides,
+    Does,
+    Early,
+    Fires,
+    HandedOut,
+    Late,
+    Passes,
+    Raises,
+    Tell,
+)
+from msgspec import Struct
+
+from ..abstraction import World
+from ..domain import EPOCH, is_instant
+from ..environment import Kind
+from ..evaluate import phase
+from ..points import live
+from ..trace import Run, moved
+from .moment import Moment
+from .unmapped import Unmapped
+
+Mapped = Callable[[Moment], tuple[Action, ...]]
+
+
+def sent(moment: Moment) -> tuple[Action, ...]:
+    message = moment.sent()
+    starts = isinstance(message, moment.model.machine.start_type)
+    return (*older(moment), Begin(message) if starts else Tell(message))
+
+
+def handed_out(moment: Moment) -> tuple[Action, ...]:
+    """Of a scan, what is asked for too: a page begins behind the right record."""
+    deed = moment.before.open_deed
+    if moment.model.listing is None or deed is None:
+        return (HandedOut(),)
+    declared = moment.model.commands[type(deed.command)]
+    asks = {
+        param.name: getattr(deed.command, param.name)
+        for param in declared.params
+        if not is_instant(param.type)
+    }
+    plain = {n: v for n, v in asks.items() if v is None or isinstance(v, str | int)}
+    return (HandedOut(plain),)
+
+
+def taken(moment: Moment) -> tuple[Action, ...]:
+    return (*older(moment), Answers(moment.taken()))
+
+
+def fires(moment: Moment) -> tuple[Action, ...]:
+    return (*older(moment), Fires())
+
+
+def older(moment: Moment) -> tuple[Action, ...]:
+    """The time that must have passed for a guard to say what it said."""
+    return tuple(Comes(name, age) for name, age in moment.ages() if age)
+
+
+def time_goes_on(moment: Moment) -> tuple[Action, ...]:
+    before, after = moment.before.state, moment.after.state
+    model = moment.model
+    if before is None or after is None:
+        return ()
+    if moment.environment.reactions.exact:
+        wake = model.machine.wake(before)
+        return () if wake is None else (Passes(wake - EPOCH),)
+    return tuple(
+        Comes(name, model.points.offsets[name] + late)
+        for name, late in came(moment).items()
+    )
+
+
+def came(moment: Moment) -> dict[str, int]:
+    """The points that time has reached, and by how many milliseconds it is past them."""
+    before, after = moment.before.state, moment.after.state
+    if before is None or after is None:
+        return {}
+    now = live(moment.model.points, after)
+    found: dict[str, int] = {}
+    for name, distance in live(moment.model.points, before).items():
+        if distance > 0 >= now[name]:
+            found[name] = 0
+        elif distance == 0 > now[name]:
+            found[name] = 1
+    return found
+
+
+def decided(moment: Moment) -> tuple[Action, ...]:
+    """The far side has ended the awaited deed, or one that nobody waits for."""
+    raw, model = moment.raw(), moment.model
+    answer, deed = moment.answers()[0].message, 0
+    for known in raw.deeds:
+        was = moment.before.deed(known.number)
+        undecided = was is not None and was.fate is None
+        if undecided and isinstance(known.fate, Struct):
+            answer, deed = known.fate, moment.names.get(known.number, 0)
+    pair = model.outcomes[type(answer)]
+    happened = True
+    counts = zip(model.counted, moment.before.counts, raw.counts, strict=True)
+    for counted, old, new in counts:
+        if counted == pair:
+            happened = new > old or old > 1
+    if moment.label.kind is Kind.FAR_SIDE:
+        return (Decides(answer, happened),)
+    return (Arrives(answer, deed, happened),)
+
+
+STEPS: Final[Mapping[Kind, Mapped]] = {
+    Kind.START: sent,
+    Kind.MESSAGE: sent,
+    Kind.HAND_OUT: handed_out,
+    Kind.TAKE: taken,
+    Kind.DUE: fires,
+    Kind.TIME: time_goes_on,
+    Kind.FAR_SIDE: decided,
+    Kind.ARRIVAL: decided,
+    Kind.CRASH: lambda _: (Crash(),),
+    Kind.RAISE: lambda _: (Raises(),),
+    Kind.LATE: lambda moment: (*older(moment), Late(moment.believed())),
+    Kind.EARLY: lambda moment: (*older(moment), Early()),
+}
+
+TURNS: Final = frozenset(STEPS) - {
+    Kind.HAND_OUT,
+    Kind.TIME,
+    Kind.FAR_SIDE,
+    Kind.ARRIVAL,
+}
+"""After a step of these the interpreter looks at what is due, and fires it."""
+
+ROUNDS: Final = 4
+"""So many rounds of a loop are mapped, to see which of them are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """`loop`: the steps of one round, which follow on `steps`.
+
+    `begins`: the world in which a round begins.  `merged`: the last step of the run is in
+    one transaction with the one before, so what was between them is not seen.
+    """
+
+    steps: tuple[Does, ...]
+    loop: tuple[Does, ...]
+    begins: World
+    merged: bool
+
+
+def script(run: Run, prefix: int) -> Script:
+    """The steps of a run; what comes after `prefix` labels goes on for ever."""
+    loop = len(run.labels) - prefix
+    chunks, merged = chunked(list(moments(run, prefix, ROUNDS if loop else 0)))
+    ways = [flat(chunks[:prefix])]
+    ways += [
+        flat(chunks[prefix + n * loop : prefix + (n + 1) * loop])
+        for n in range(ROUNDS if loop else 0)
+    ]
+    if not loop:
+        return Script(ways[0], (), run.worlds[-1], merged[-1])
+    late = next((n for n in range(loop) if not merged[prefix + n]), 0)
+    begins = run.worlds[prefix + late]
+    for first in (1, 2):
+        if ways[first] and ways[first] == ways[first + 1]:
+            return Script(flat(ways[:first]), ways[first], begins, merged=False)
+    raise Unmapped("no two rounds of its loop are alike on the interpreter")
+
+
+def flat(chunks: Sequence[Sequence[Does]]) -> tuple[Does, ...]:
+    return tuple(step for chunk in chunks for step in chunk)
+
+
+def chunked(told: Sequence[Moment]) -> tuple[list[list[Does]], list[bool]]:
+    """For each moment its steps, and whether it fired with the step before it."""
+    chunks: list[list[Does]] = []
+    merged: list[bool] = []
+    for number, moment in enumerate(told):
+        last = [chunk for chunk in chunks if chunk][-1:]
+        fired = moment.label.kind is Kind.DUE and told[number - 1].label.kind in TURNS
+        merged.append(fired)
+        if fired:
+            last[0][-1] = Does(last[0][-1].action, phase(moment.after.state) or "")
+            chunks.append([])
+        elif is_awaited(moment, told[number + 1 : number + 2]):
+            chunks.append([])
+        else:
+            chunks.append(written(moment))
+    return chunks, merged
+
+
+def written(moment: Moment) -> list[Does]:
+    """The lines of one step; only the last of them changes the phase."""
+    actions = mapped(moment)
+    before, after = phase(moment.before.state) or "", phase(moment.after.state) or ""
+    phases = [before] * (len(actions) - 1) + [after]
+    return [Does(action, phase) for action, phase in zip(actions, phases, strict=False)]
+
+
+def mapped(moment: Moment) -> tuple[Action, ...]:
+    kind = moment.label.kind
+    if kind not in STEPS:
+        raise Unmapped(
+            f"a step of this kind has no line in a test: {moment.label.text}"
+        )
+    return STEPS[kind](moment)
+
+
+def is_awaited(moment: Moment, following: Sequence[Moment]) -> bool:
+    """Whether time goes on only for the deadline that fires next, which says it too."""
+    state = moment.before.state
+    return (
+        moment.label.kind is Kind.TIME
+        and not moment.environment.reactions.exact
+        and state is not None
+        and not moment.environment.due(state)
+        and len(came(moment)) == 1
+        and [each.label.kind for each in following] == [Kind.DUE]
+    )
+
+
+def moments(run: Run, prefix: int, rounds: int) -> Iterator[Moment]:
+    """The steps of the run, its loop `rounds` times; in a loop deeds have no numbers."""
+    names: dict[int, int] = {}
+    spoken = 0
+    whole = list(zip(run.worlds[:-1], run.worlds[1:], run.labels, strict=True))
+    for before, after, label in whole[:prefix]:
+        yield Moment(run.environment.of(before), before, after, label, dict(names))
+        names_after: dict[int, int] = {}
+        numbers = moved(run.environment, before, after, label)
+        for raw, explored in sorted(numbers.items()):
+            name = names.get(raw)
+            if name is None and after.deed(explored) is not None:
+                spoken += 1
+                name = spoken
+            if name is not None:
+                names_after[explored] = name
+        names = names_after
+    for before, after, label in whole[prefix:] * rounds:
+        yield Moment(run.environment.of(before), before, after, label, {})
