@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Final, cast
 
 from deedbox.step import AnyMachine
-from deedbox_checker.subjects import Subject, subjects
+from deedbox_checker.load import load
+from deedbox_checker.scanning import paged
+from deedbox_checker.subjects import Subject, of_machine, subjects
 from deedbox_dsl import compile
 from deedbox_dsl.program import Program
+from deedbox_dsl.spelling import snake
+from deedbox_generator.emit import emit
 
 SPECS: Final = Path(__file__).parents[2] / "specs"
 GROUPS: Final = (
@@ -78,3 +82,25 @@ def machine(name: str) -> AnyMachine:
 
 def machines(group: tuple[str, ...]) -> list[AnyMachine]:
     return [machine(name) for name in group]
+
+
+def miswritten(name: str, old: str, new: str, more: str) -> AnyMachine:
+    """The machine with each place of its code that is `old` changed, and `more` behind it.
+
+    A function that `more` defines stands for the generated one of its name.
+    """
+    program = one_module(name)
+    modules = [
+        replace(module, machines=tuple(map(paged, module.machines)))
+        for module in program.modules
+    ]
+    files = {
+        path: text
+        for texts in emit(modules, program.texts, nested=True).values()
+        for path, text in texts.items()
+    }
+    own = next(path for path in files if path.endswith(f"/{snake(name)}.py"))
+    assert old in files[own], old
+    files[own] = files[own].replace(old, new) + more
+    module = of_machine(load(files), modules[0].path, name)
+    return cast(AnyMachine, module.machine)
