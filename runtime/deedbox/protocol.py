@@ -68,7 +68,8 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     except CommitUnknown as unknown:
         last = yield from settled(desk.epoch)
         if last is None:
-            raise Fenced from None
+            # Done again, a batch that was committed would be applied twice.
+            raise Unsettled("the session ended before it was asked") from unknown
         if last == desk.batch:
             raise StoreFailed(f"the commit was not made: {unknown}") from unknown
     return work.result

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import deedbox
 import pytest
-from deedbox import ReducerFailed, StoreError, StoreFailed, Worker
+from deedbox import ReducerFailed, StoreError, StoreFailed, Unsettled, Worker
 from deedbox.batch import Tell
 from deedbox.box import Box
 from deedbox.operations import (
@@ -29,6 +29,7 @@ from deedbox.operations import (
     Release,
     Rollback,
     Save,
+    Settle,
     Take,
     ask,
 )
@@ -185,6 +186,39 @@ class TestCommitUnknown:
             await settle(worker)
         keys = [cmd.idempotency_key for cmd in hands.ran]
         assert len(keys) == len(set(keys))
+
+    async def test_c28_a_commit_that_nobody_can_vouch_for_is_not_made_again(
+        self, place: Place
+    ) -> None:
+        """C28: the session that would know is reaped before it is asked."""
+        box, other, hands = place.open(), place.open(), Hands()
+
+        def reap(epoch: int) -> Program[None]:
+            yield from ask(Begin())
+            yield from ask(Release(epoch, place.clock.wall()))
+            yield from ask(Commit())
+
+        def faults(operation: AnyOperation) -> Fault | None:
+            match operation:
+                case Commit():
+                    place.watched[0].faults = reaped
+                    return Fault(CommitUnknown(), Commit())
+                case _:
+                    return None
+
+        def reaped(operation: AnyOperation) -> Fault | None:
+            if isinstance(operation, Settle):
+                place.watched[0].faults = None
+                other.store.run(reap(operation.epoch))
+            return None
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+            place.watched[0].faults = faults
+            with pytest.raises(Unsettled):
+                await worker.start(job.Start(job="a"))
+            await worker.wait(job.machine, "a")
+        assert [cmd.ticket for cmd in hands.ran] == [1]
 
 
 class TestSeveralProcesses:
