@@ -34,12 +34,14 @@ class Row(StrEnum):
     """The outbox row of the awaited issue.
 
     `OUT`: handed out.  `SPENT`: handed out once and never again (`unrepeatable`).
+    `LOST`: a dead process has it, and nobody takes it over (no row of the protocol).
     """
 
     NONE = "-"
     OWED = "owed"
     OUT = "handed out"
     SPENT = "handed out, never again"
+    LOST = "claimed by a dead process"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +49,14 @@ class Deed:
     """What the far side knows of one key: undecided (None), its answer, or void.
 
     `loose`: a hand-out of it is still on its way, and nobody waits for it.
+    `started`: it is `unrepeatable`, and was handed out.
     """
 
     number: int
     command: Struct
     fate: Fate = None
     loose: bool = False
+    started: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,8 @@ class World:
     everybody but a hand-out on its way; 2 is more.  `asked`: commands of which an issue
     is no longer awaited, so that a late answer may come.  `passing`: how far the pass
     of a scan has come.  `fresh`: of an older version, no time has passed since its last step.
+    `unarmed`: no deadline of it will fire.  `loaded`: the state from which another worker
+    is about to make a step.
     """
 
     state: Struct | None = None
@@ -73,6 +79,8 @@ class World:
     asked: frozenset[str] = frozenset()
     passing: Pass | None = None
     fresh: bool = False
+    unarmed: bool = False
+    loaded: Struct | None = None
 
     def to(self, state: Struct | None, row: Row, deeds: tuple[Deed, ...]) -> World:
         """The same with these three; `replace` takes thrice as long, and most steps do it."""
@@ -85,6 +93,8 @@ class World:
             self.asked,
             self.passing,
             self.fresh,
+            self.unarmed,
+            self.loaded,
         )
 
     def deed(self, number: int) -> Deed | None:
@@ -241,18 +251,33 @@ def renamed(model: Model, struct: Struct, numbers: Mapping[int, int]) -> Struct:
     return with_fields(struct, **changes) if changes else struct
 
 
+def held(model: Model, state: Struct) -> set[int]:
+    """The deeds of which a state holds the number or the key."""
+    found = set(references(model, state))
+    own = cast("int | None", getattr(state, "deed_number", None))
+    return found if own is None else found | {own}
+
+
+def issued_by(state: Struct) -> int:
+    """The last number that a state has given to a ticket or a deed."""
+    return cast(int, getattr(state, "issued"))  # noqa: B009  every state has it
+
+
 def needed(model: Model, world: World) -> set[int]:
     """The deeds that can still be asked for, answered to this instance, or undone.
 
     So can an undo that is on its way to one of them; of several by one command, which
-    would all do the same, the last.
+    would all do the same, the last.  And a deed that was never stored, whose key comes
+    again.
     """
     if world.state is None:
         return set()
-    found = set(references(model, world.state))
     own = getattr(world.state, "deed_number", None)
-    if own is not None:
-        found.add(own)
+    found = held(model, world.state)
+    if world.loaded is not None:
+        found |= held(model, world.loaded)
+    issued = issued_by(world.state)
+    found |= {deed.number for deed in world.deeds if deed.number > issued}
     for deed in world.deeds:
         if deed.number == own:
             found |= set(references(model, deed.command))
@@ -273,9 +298,10 @@ def numbered(model: Model, world: World, kept: set[int]) -> dict[int, int]:
     if world.state is None:
         return {}
     used = set(kept)
-    ticket = cast("int | None", getattr(world.state, "ticket", None))
-    if ticket is not None:
-        used.add(ticket)
+    for state in (world.state, world.loaded):
+        ticket = cast("int | None", getattr(state, "ticket", None))
+        if ticket is not None:
+            used.add(ticket)
     for deed in world.deeds:
         if deed.number in kept:
             used |= set(references(model, deed.command))
@@ -291,9 +317,11 @@ def normal(model: Model, world: World) -> World:
         return world
     kept = needed(model, world)
     numbers = numbered(model, world, kept)
+    loaded = world.loaded
     return replace(
         world,
-        state=with_fields(renamed(model, world.state, numbers), issued=len(numbers)),
+        state=renumbered(model, world.state, numbers),
+        loaded=None if loaded is None else renumbered(model, loaded, numbers),
         stale=forgotten(model, world, kept),
         deeds=tuple(
             replace(
@@ -305,6 +333,12 @@ def normal(model: Model, world: World) -> World:
             if deed.number in kept
         ),
     )
+
+
+def renumbered(model: Model, state: Struct, numbers: Mapping[int, int]) -> Struct:
+    issued = issued_by(state)
+    known = sum(number <= issued for number in numbers)
+    return with_fields(renamed(model, state, numbers), issued=known)
 
 
 def forgotten(model: Model, world: World, kept: set[int]) -> tuple[int, ...]:

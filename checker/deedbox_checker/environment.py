@@ -1,23 +1,22 @@
 """Everything that may happen to one instance, one step at a time.
 
-The interpreter's own steps and time (`interpreter`), the far side (`far_side`), the
-faults (`mishaps`), and here what others send.  Messages are always possible:
-duplicates, reordering and messages to a finished instance need no queue.  A wake is
-always possible too: one with nothing due must change nothing.
+Whoever can act on it, in turn: the interpreter and time (`interpreter`), the far side
+(`far_side`), those who send (`senders`), and what goes wrong (`mishaps`).  Each gives a
+raw world; its explored form is made here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias, cast
+from typing import Protocol, TypeAlias
 
 from msgspec import Struct
 
 from .abstraction import Deed, World, normal
 from .far_side import FarSide
 from .far_side import Undo as Undo
-from .interpreter import Effect, Interpreter
+from .interpreter import Interpreter
 from .labels import COUNTED as COUNTED
 from .labels import ENDING as ENDING
 from .labels import FAULTS as FAULTS
@@ -26,10 +25,14 @@ from .labels import Kind as Kind
 from .labels import Label as Label
 from .mishaps import Mishaps
 from .model import Model
+from .promises import PROTOCOL, Promises
 from .reaction import Reactions
+from .senders import Senders, senders
 
-Known: TypeAlias = tuple[Struct | None, tuple[Deed, ...], tuple[int, ...]]
-"""What of a world its explored form looks at: state, deeds, stale."""
+Known: TypeAlias = tuple[
+    Struct | None, tuple[Deed, ...], tuple[int, ...], Struct | None
+]
+"""What of a world its explored form looks at: state, deeds, stale, loaded."""
 
 
 class Lineage(Protocol):
@@ -46,20 +49,15 @@ class Lineage(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Environment:
-    """`first` and `sent`: messages and their labels; `effects`: what `sent` does to a state.
+    """`explored`: the explored form of what has been met so far.
 
-    So `explored` for `normal`.
     `older`: the released versions whose instances are there too.
     """
 
     interpreter: Interpreter
     far_side: FarSide
+    senders: Senders
     mishaps: Mishaps
-    first: tuple[tuple[Struct, Label], ...]
-    sent: tuple[tuple[Struct, Label], ...]
-    effects: dict[Struct, tuple[Effect, ...]] = field(
-        default_factory=dict[Struct, tuple[Effect, ...]]
-    )
     explored: dict[Known, Known] = field(default_factory=dict[Known, Known])
     older: Lineage | None = None
 
@@ -70,6 +68,14 @@ class Environment:
     @property
     def reactions(self) -> Reactions:
         return self.interpreter.reactions
+
+    @property
+    def first(self) -> tuple[tuple[Struct, Label], ...]:
+        return self.senders.first
+
+    @property
+    def sent(self) -> tuple[tuple[Struct, Label], ...]:
+        return self.senders.sent
 
     def of(self, world: World) -> Environment:
         """The one of the version that has made the state of `world`."""
@@ -87,16 +93,19 @@ class Environment:
 
     def _explored(self, world: World) -> World:
         """`normal`, found once for all worlds that differ in what it does not look at."""
-        place = (world.state, world.deeds, world.stale)
+        place = (world.state, world.deeds, world.stale, world.loaded)
         known = self.explored.get(place)
         if known is None:
             found = normal(self.model, world)
-            known = self.explored[place] = (found.state, found.deeds, found.stale)
+            known = (found.state, found.deeds, found.stale, found.loaded)
+            self.explored[place] = known
         if known == place:
             return world
-        state, deeds, stale = known
+        state, deeds, stale, loaded = known
         after = world.to(state, world.row, deeds)
-        return after if stale == world.stale else replace(after, stale=stale)
+        if stale == world.stale and loaded is world.loaded:
+            return after
+        return replace(after, stale=stale, loaded=loaded)
 
     def raw_steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """The same before anything is renumbered or forgotten."""
@@ -105,40 +114,13 @@ class Environment:
             if self.older.owner(world) is not None:
                 return
         if world.state is None:
-            yield from self._starts(world)
+            yield from self.senders.starts(world)
             return
         yield from self.interpreter.work(world, world.state)
         yield from self.interpreter.time(world, world.state)
         yield from self.far_side.steps(world)
-        yield from self._senders(world, world.state)
+        yield from self.senders.steps(world, world.state)
         yield from self.mishaps.steps(world, world.state)
-
-    def _starts(self, world: World) -> Iterator[tuple[World, Label]]:
-        empty = replace(
-            world,
-            counts=(0,) * len(self.model.counted),
-            stale=(0,) * len(self.model.counted),
-        )
-        listing = self.model.listing
-        passes = (None,) if listing is None else tuple(listing.passes())
-        for message, label in self.first:
-            for passing in passes:
-                begun = replace(empty, passing=passing)
-                yield from self.interpreter.react(begun, message, label)
-
-    def _senders(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
-        """Due deadlines fire before a message is reduced, so with one due there is none."""
-        if self.interpreter.due(state):
-            return
-        effects = self.effects.get(state)
-        if effects is None:
-            effects = self.effects[state] = tuple(
-                effect
-                for message, label in self.sent
-                for effect in self.interpreter.effects(state, message, label)
-            )
-        for effect in effects:
-            yield self.interpreter.reacted(world, effect)
 
 
 def environment(
@@ -146,40 +128,17 @@ def environment(
     reactions: Reactions,
     faults: frozenset[Kind],
     undo: Undo = Undo.VOIDS,
+    promises: Promises = PROTOCOL,
+    *,
+    loads: bool | None = None,
 ) -> Environment:
-    interpreter = Interpreter(model, reactions, remembers=Kind.LATE in faults)
-    starts = [(message, shown(message, model.starts)) for message in model.starts]
+    """`loads`: another worker's load and commit are steps, though they come to nothing."""
+    interpreter = Interpreter(model, reactions, promises, Kind.LATE in faults)
+    sending = senders(interpreter)
+    explicit = not promises.checks_rev if loads is None else loads
     return Environment(
         interpreter,
         FarSide(model, undo, late=Kind.ARRIVAL in faults),
-        Mishaps(interpreter, faults),
-        tuple((message, Label(Kind.START, "sender", text)) for message, text in starts),
-        tuple(
-            (
-                message,
-                Label(
-                    Kind.MESSAGE,
-                    "sender",
-                    shown(message, model.messages),
-                    type(message).__name__,
-                ),
-            )
-            for message in model.messages
-        )
-        + tuple(
-            (message, Label(Kind.MESSAGE, "sender", f"{text} again", "Start"))
-            for message, text in starts
-        ),
+        sending,
+        Mishaps(interpreter, sending, faults, explicit),
     )
-
-
-def shown(message: Struct, among: tuple[Struct, ...]) -> str:
-    """A message by name, with the fields in which messages of its type differ."""
-    same = [other for other in among if type(other) is type(message)]
-    parts: list[str] = []
-    for name in message.__struct_fields__:
-        value = cast(object, getattr(message, name))
-        if any(getattr(other, name) != value for other in same):
-            parts.append(f"{name}: {value}")
-    name = type(message).__name__
-    return f"{name} {{ {', '.join(parts)} }}" if parts else name

@@ -3,27 +3,36 @@
 Every change of the machine goes through the generated reducer and the interpreter's
 `step` (`reaction`).  What the store does in one transaction is one step here, so a
 crash inside it, or a commit of unknown fate, is the step taken or not taken.
+What it promises is a parameter: the protocol, or a wrong interpreter that is to be found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias, cast
+from typing import cast
 
 from deedbox import Due, Instant
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from .abstraction import Deed, Row, World, explored_command
+from .abstraction import Deed, Row, World, explored_command, forgotten
 from .domain import EPOCH
 from .labels import Kind, Label
 from .model import Model
 from .points import later
+from .promises import Promises
 from .reaction import Reaction, Reactions
 
-Effect: TypeAlias = tuple[Reaction, Label, Struct]
-"""What a message does to a state, the step's name, and the message."""
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What `message` does to an instance in the state `before`, and the step's name."""
+
+    before: Struct | None
+    reaction: Reaction
+    label: Label
+    message: Struct
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,10 +44,13 @@ class Interpreter:
 
     model: Model
     reactions: Reactions
+    promises: Promises
     remembers: bool
     further: dict[Struct, Struct | None] = field(
         default_factory=dict[Struct, Struct | None]
     )
+
+    # ---- its commits ---------------------------------------------------------------
 
     def effects(
         self, state: Struct | None, message: Struct, label: Label
@@ -46,37 +58,46 @@ class Interpreter:
         """What a message may do to a state, apart from nothing."""
         for reaction in self.reactions.of(state, message):
             if reaction.state is not None or reaction.broken:
-                yield reaction, label, message
+                yield Effect(state, reaction, label, message)
 
     def react(
         self, world: World, message: Struct, label: Label
     ) -> Iterator[tuple[World, Label]]:
         for effect in self.effects(world.state, message, label):
-            yield self.reacted(world, effect)
+            yield from self.outcomes(world, effect)
+
+    def outcomes(self, world: World, effect: Effect) -> tuple[tuple[World, Label], ...]:
+        """The step of the instance; or only what goes out before it is stored."""
+        done = self.reacted(world, effect)
+        if self.promises.stores_first or not effect.reaction.commands:
+            return (done,)
+        return done, self._abandoned(world, done[0])
 
     def reacted(self, world: World, effect: Effect) -> tuple[World, Label]:
-        reaction, label, message = effect
-        after, broken = self.committed(world, reaction, label.kind is Kind.TAKE)
+        after, broken = self.committed(world, effect)
         if world.passing is not None and self.model.listing is not None:
             passing, missed = self.model.listing.followed(
-                world.passing, world.state, after.state, message
+                world.passing, world.state, after.state, effect.message
             )
             broken += missed
             if passing != world.passing:
                 after = replace(after, passing=passing)
-        return after, replace(label, broken=broken) if broken else label
+        return after, replace(effect.label, broken=broken) if broken else effect.label
 
-    def committed(
-        self, world: World, reaction: Reaction, taken: bool
-    ) -> tuple[World, tuple[str, ...]]:
+    def committed(self, world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
         """The transaction: the new state, the old row taken or withdrawn, the new one owed."""
-        if reaction.state is None:
-            return world, reaction.broken
-        model = self.model
+        reaction, kind = effect.reaction, effect.label.kind
         broken = reaction.broken
+        if reaction.state is None:
+            return world, broken
+        if effect.before is not world.state and effect.before != world.state:
+            if self._refused(effect):
+                return world, ()
+            broken += ("history_is_linear",)
         deeds = {deed.number: deed for deed in world.deeds}
         row, asked = world.row, world.asked
-        if row is not Row.NONE and (taken or reaction.withdrawn):
+        withdrawn = reaction.withdrawn and self.promises.withdraws
+        if row is not Row.NONE and (kind is Kind.TAKE or withdrawn):
             if self.remembers:
                 asked |= {self._awaited_command(world.state)}
             left = world.open_deed
@@ -84,22 +105,43 @@ class Interpreter:
                 deeds[left.number] = replace(left, loose=True)
             row = Row.NONE
         for command in reaction.commands:
-            declared = model.commands.get(type(command))
+            declared = self.model.commands.get(type(command))
             if declared is None or not declared.outcomes:
                 continue
+            if row is not Row.NONE:
+                broken += ("one_issue_is_owed",)
             row = Row.OWED
-            number = model.deed_of(getattr(command, "idempotency_key"))  # noqa: B009
-            asking = explored_command(model, command)
-            if number is None:
-                broken += ("keys_are_own",)
-                continue
-            known = deeds.get(number)
-            if known is None:
-                deeds[number] = Deed(number, asking)
-            elif known.command != asking:
-                broken += ("same_arguments",)
+            broken += self._asked(deeds, command)
         after = world.to(reaction.state, row, tuple(deeds.values()))
-        return after if asked == world.asked else replace(after, asked=asked), broken
+        unarmed = kind is Kind.DUE and not self.promises.rearms
+        if asked != world.asked or unarmed != world.unarmed:
+            after = replace(after, asked=asked, unarmed=unarmed)
+        return after, broken
+
+    def _refused(self, effect: Effect) -> bool:
+        """A commit that does not replace the state it was made from: nothing comes of it."""
+        if effect.before is None:
+            return self.promises.keeps_lives
+        return self.promises.checks_rev
+
+    def _asked(self, deeds: dict[int, Deed], command: Struct) -> tuple[str, ...]:
+        """The deed that a command asks for is one of `deeds` now; what that breaks."""
+        number = self.model.deed_of(getattr(command, "idempotency_key"))  # noqa: B009
+        if number is None:
+            return ("keys_are_own",)
+        asking = explored_command(self.model, command)
+        known = deeds.setdefault(number, Deed(number, asking))
+        return () if known.command == asking else ("same_arguments",)
+
+    def _abandoned(self, world: World, after: World) -> tuple[World, Label]:
+        known = {deed.number for deed in world.deeds}
+        out = tuple(
+            replace(deed, loose=True)
+            for deed in after.deeds
+            if deed.number not in known
+        )
+        label = Label(Kind.CRASH, "worker", "A CRASH BETWEEN HAND-OUT AND COMMIT")
+        return world.to(world.state, world.row, world.deeds + out), label
 
     def _awaited_command(self, state: Struct | None) -> str:
         name = type(state).__name__
@@ -112,11 +154,8 @@ class Interpreter:
         deed = world.open_deed
         if deed is None:
             return
-        command = self.model.commands[type(deed.command)]
         if world.row is Row.OWED:
-            text = f"hand out {command.name}"
-            label = Label(Kind.HAND_OUT, "worker", text, command.name)
-            yield world.to(state, Row.OUT, world.deeds), label
+            yield self._handed_out(world, deed)
         if world.row is Row.OUT and isinstance(deed.fate, Struct):
             ticket = cast(int, getattr(state, "ticket", 0))
             answer = with_fields(deed.fate, ticket=ticket)
@@ -126,6 +165,22 @@ class Interpreter:
                     Kind.TAKE, "worker", f"take the answer {name}{text}", name
                 )
                 yield from self.react(world, one, label)
+
+    def _handed_out(self, world: World, deed: Deed) -> tuple[World, Label]:
+        command = self.model.commands[type(deed.command)]
+        broken = ("handed_out_once",) if deed.started else ()
+        label = Label(
+            Kind.HAND_OUT, "worker", f"hand out {command.name}", command.name, broken
+        )
+        deeds, before = world.deeds, deed.loose or deed.fate is not None
+        if command.unrepeatable:
+            deeds = exchanged(deeds, replace(deed, started=True))
+        if self.promises.keeps_keys or not before:
+            return world.to(world.state, Row.OUT, deeds), label
+        others = {one.number for one in deeds if one is not deed}
+        stale = forgotten(self.model, world, others)
+        deeds = exchanged(deeds, Deed(deed.number, deed.command))
+        return replace(world, row=Row.OUT, deeds=deeds, stale=stale), label
 
     def _contents(
         self, world: World, command: Struct, answer: Struct
@@ -144,12 +199,15 @@ class Interpreter:
         wake = self.model.machine.wake(state)
         return wake is not None and wake <= EPOCH
 
+    def fires(self, world: World, state: Struct) -> bool:
+        return not world.unarmed and self.due(state)
+
     def wake(self, world: World, label: Label) -> Iterator[tuple[World, Label]]:
         yield from self.react(world, Due(Instant(EPOCH)), label)
 
     def time(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         """A deadline fires at its time or later; time goes on to the next place."""
-        if self.due(state):
+        if self.fires(world, state):
             text = f"{self.reactions.due_field(state)} fires"
             yield from self.wake(world, Label(Kind.DUE, "time", text))
         if self.reactions.exact:
@@ -160,3 +218,7 @@ class Interpreter:
         if after is not None:
             moved = world.to(after, world.row, world.deeds)
             yield moved, Label(Kind.TIME, "time", "time goes on")
+
+
+def exchanged(deeds: tuple[Deed, ...], deed: Deed) -> tuple[Deed, ...]:
+    return tuple(deed if one.number == deed.number else one for one in deeds)

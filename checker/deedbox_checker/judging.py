@@ -17,8 +17,10 @@ from .environment import (
 from .evaluate import phase
 from .properties import (
     Predicate,
+    acts_unstored,
     asks_too_often,
     ends_uncleanly,
+    is_owed,
     predicate,
     row_unawaited,
     unasked_of,
@@ -55,15 +57,37 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
         "rows_are_awaited": row_unawaited(made),
         "waits_are_justified": waits_unjustified(made),
         "ends_are_clean": ends_uncleanly(made),
+        "effects_are_stored": acts_unstored,
     }
     for name, says in unasked_of(made.spec).items():
         if name in states:
             trace = first_state(searched, states[name])
         elif name == "no_spin":
             trace = first_spin(searched)
+        elif name == "owed_is_handed_out":
+            trace = never_handed_out(searched)
         else:
             trace = first_step(searched, name)
         yield Verdict(name, says, "BROKEN" if trace else "", trace)
+
+
+def never_handed_out(searched: Searched) -> Trace | None:
+    """A row that stays owed for ever.
+
+    Where each owed row can be handed out, it is: a worker goes on, whatever else happens.
+    """
+    tables, worlds = searched.tables, searched.closure.states
+    owed = bytes(map(is_owed, worlds))
+    hand_out = bytes(label.kind is Kind.HAND_OUT for label in searched.labels)
+    if all(
+        any(hand_out[tables.labels[edge]] for edge in tables.steps(row))
+        for row, waits in enumerate(owed)
+        if waits
+    ):
+        return None
+    settled = bytes(not waits for waits in owed)
+    lasso = refute(as_graph(searched), owed, settled, fairness(searched))
+    return None if lasso is None else lasso_trace(searched, lasso)
 
 
 def asked(searched: Searched) -> Iterator[Verdict]:

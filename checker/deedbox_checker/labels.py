@@ -22,6 +22,9 @@ class Kind(StrEnum):
     RAISE = "raise"
     LATE = "late answer"
     EARLY = "early wake"
+    SECOND = "second worker"
+    BEHIND = "commit from behind"
+    CLOCK = "clock set back"
     UPGRADE = "upgrade"
 
 
@@ -33,17 +36,18 @@ FAULTS: dict[str, Kind] = {
     "late_arrival": Kind.ARRIVAL,
     "late_answer": Kind.LATE,
     "early_wake": Kind.EARLY,
+    "second_worker": Kind.SECOND,
     "upgrade": Kind.UPGRADE,
 }
 """The switches of `faults all except …`; the others cost nothing and are always on."""
 
-COUNTED = frozenset({Kind.CRASH, Kind.RAISE, Kind.LATE, Kind.EARLY, Kind.UPGRADE})
+COUNTED = (frozenset(FAULTS.values()) | {Kind.CLOCK}) - {Kind.ARRIVAL}
 """Kinds of which a counterexample should have as few as possible."""
 
-ENDING = COUNTED | {Kind.START, Kind.MESSAGE}
+ENDING = COUNTED | {Kind.START, Kind.MESSAGE, Kind.BEHIND}
 """Kinds that happen any number of times, and then no more."""
 
-PLAIN = frozenset({Kind.HAND_OUT, Kind.TIME, Kind.CRASH, Kind.RAISE})
+PLAIN = frozenset({Kind.HAND_OUT, Kind.TIME, Kind.CRASH, Kind.RAISE, Kind.SECOND})
 """Kinds after which every deed is still what it was, and needed."""
 
 

@@ -1,7 +1,9 @@
-"""The faults that have a switch: what goes wrong around one instance, one step at a time.
+"""What goes wrong around one instance, one step at a time, any number of times.
 
-Each may happen any number of times.  Those that are an order of other steps (a message
-twice or late, a late wake, a commit of unknown fate) need nothing here.
+A fault that is an order of other steps (a message twice or late, a late wake, a commit
+of unknown fate) needs nothing here.  Neither does one that the protocol turns into
+nothing: a commit from a state that has been replaced is refused, a clock that is set
+back stands still.  Where an interpreter does not promise that, they happen.
 """
 
 from __future__ import annotations
@@ -10,56 +12,139 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from msgspec import Struct
+from msgspec.structs import replace as with_fields
 
 from .abstraction import Row, World
-from .interpreter import Effect, Interpreter
+from .domain import EPOCH
+from .interpreter import Effect, Interpreter, exchanged
 from .labels import Kind, Label
+from .senders import Senders
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mishaps:
-    """`late`: what answers to earlier issues do to a state."""
+    """`late`: what answers to earlier issues do to a state.
+
+    `loads`: another worker's load and commit are steps of their own.
+    """
 
     interpreter: Interpreter
+    senders: Senders
     faults: frozenset[Kind]
+    loads: bool
     late: dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]] = field(
         default_factory=dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]]
     )
 
     def steps(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
-        model = self.interpreter.model
-        deed = world.open_deed
-        if world.row is Row.OUT and deed is not None:
-            command = model.commands[type(deed.command)]
-            dropped = world.to(
-                state,
-                Row.SPENT if command.unrepeatable else Row.OWED,
-                tuple(
-                    replace(one, loose=one.loose or one.fate is None)
-                    if one is deed
-                    else one
-                    for one in world.deeds
-                ),
-            )
-            if Kind.CRASH in self.faults:
-                yield dropped, Label(Kind.CRASH, "worker", "THE PROCESS CRASHES")
-            if Kind.RAISE in self.faults:
-                text = f"THE HANDLER OF {command.name} RAISES"
-                yield dropped, Label(Kind.RAISE, "worker", text)
+        if world.row is not Row.NONE or not self.interpreter.promises.stores_wakes:
+            yield from self._deaths(world)
         if Kind.LATE in self.faults and world.asked:
             place = (state, world.asked)
             if place not in self.late:
                 self.late[place] = tuple(self._late_answers(*place))
             for effect in self.late[place]:
-                yield self.interpreter.reacted(world, effect)
+                yield from self.interpreter.outcomes(world, effect)
         if Kind.EARLY in self.faults and not self.interpreter.due(state):
             label = Label(Kind.EARLY, "time", "a wake comes early")
             yield from self.interpreter.wake(world, label)
+        if self.loads and Kind.SECOND in self.faults:
+            yield from self._another(world, state)
+        if not self.interpreter.promises.clamps:
+            yield from self._clock(world, state)
+
+    # ---- a process dies, or is taken for dead --------------------------------------
+
+    def _deaths(self, world: World) -> Iterator[tuple[World, Label]]:
+        dropped = self._dropped(world)
+        if Kind.CRASH in self.faults:
+            label = Label(Kind.CRASH, "worker", "THE PROCESS CRASHES")
+            yield self._lost(dropped), label
+        deed = world.open_deed
+        if world.row is not Row.OUT or deed is None:
+            return
+        if Kind.RAISE in self.faults:
+            name = self.interpreter.model.commands[type(deed.command)].name
+            text = f"THE HANDLER OF {name} RAISES"
+            yield dropped, Label(Kind.RAISE, "worker", text)
+        if Kind.SECOND in self.faults:
+            text = "A WORKER IS TAKEN FOR DEAD"
+            yield dropped, Label(Kind.SECOND, "worker", text)
+
+    def _dropped(self, world: World) -> World:
+        """A row that is handed out is owed again, and its hand-out may go on."""
+        deed = world.open_deed
+        if world.row is not Row.OUT or deed is None:
+            return world
+        command = self.interpreter.model.commands[type(deed.command)]
+        spent = command.unrepeatable and self.interpreter.promises.marks_started
+        loose = replace(deed, loose=deed.loose or deed.fate is None)
+        return world.to(
+            world.state,
+            Row.SPENT if spent else Row.OWED,
+            exchanged(world.deeds, loose),
+        )
+
+    def _lost(self, dropped: World) -> World:
+        """What a crash takes along, of what the interpreter does not promise to keep."""
+        promises, row = self.interpreter.promises, dropped.row
+        if row is Row.OWED and not promises.keeps_rows:
+            row = Row.NONE
+        elif row is Row.OWED and not promises.reaps:
+            row = Row.LOST
+        if row is dropped.row and promises.stores_wakes:
+            return dropped
+        unarmed = dropped.unarmed or not promises.stores_wakes
+        return replace(dropped, row=row, unarmed=unarmed)
+
+    # ---- an answer to an earlier issue ---------------------------------------------
 
     def _late_answers(self, state: Struct, asked: frozenset[str]) -> Iterator[Effect]:
+        promises, model = self.interpreter.promises, self.interpreter.model
         for command_name in sorted(asked):
-            for answer in self.interpreter.model.answers[command_name]:
+            for answer in model.answers[command_name]:
                 name = f"{answer.command}.{answer.outcome}"
                 text = f"AN EARLIER {command_name} IS ANSWERED {answer.outcome}"
                 label = Label(Kind.LATE, "worker", text, name)
-                yield from self.interpreter.effects(state, answer.message, label)
+                message = answer.message
+                if not promises.heeds_tickets:
+                    ticket = model.machine.awaited(state) or 0
+                    message = with_fields(message, ticket=ticket)
+                for effect in self.interpreter.effects(state, message, label):
+                    yield heeded(effect)
+
+    # ---- another worker, another clock ---------------------------------------------
+
+    def _another(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
+        """It loads the instance, and commits a step from there, whatever is stored then."""
+        if world.loaded is None:
+            label = Label(Kind.SECOND, "worker", "ANOTHER WORKER LOADS IT")
+            yield replace(world, loaded=state), label
+            return
+        idle = replace(world, loaded=None)
+        yield idle, Label(Kind.BEHIND, "worker", "the other worker does nothing")
+        for effect in self.senders.effects(world.loaded):
+            text = f"the other worker commits {effect.label.text}"
+            label = replace(effect.label, kind=Kind.BEHIND, who="worker", text=text)
+            yield self.interpreter.reacted(idle, replace(effect, label=label))
+
+    def _clock(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
+        """A message whose time is before everything that is stored."""
+        if self.interpreter.fires(world, state):
+            return
+        before = EPOCH - 2 * (self.interpreter.model.domain.longest + 1)
+        for message, label in self.senders.sent:
+            text = f"{label.text}, WITH THE CLOCK SET BACK"
+            back = replace(label, kind=Kind.CLOCK, text=text)
+            yield from self.interpreter.react(
+                world, with_fields(message, at=before), back
+            )
+
+
+def heeded(effect: Effect) -> Effect:
+    """A late answer that changes something breaks what is promised of it."""
+    reaction, name = effect.reaction, "late_answers_change_nothing"
+    if reaction.state is None or name in reaction.broken:
+        return effect
+    broken = (*reaction.broken, name)
+    return replace(effect, reaction=replace(reaction, broken=broken))

@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 
 from deedbox_dsl import core
 
-from .abstraction import Row, World
+from .abstraction import Row, World, issued_by
 from .domain import body_expressions
 from .evaluate import Scene, inline, phase, truth, walk
 from .listing import SAYS
@@ -21,18 +21,24 @@ from .model import Model
 Test: TypeAlias = Callable[[World], bool]
 
 UNASKED: dict[str, str] = {
+    "total": "every message is handled, ignored or rejected in every state",
     "no_exception": "the reducer raises nothing",
-    "deterministic": "the reducer gives the same for the same",
+    "deterministic": "the reducer gives the same for the same, and changes neither",
     "finals_stay": "a final state changes only by `on start again`",
     "no_early_wake": "a wake with nothing due changes nothing",
     "late_answers_change_nothing": "an answer to an earlier issue changes nothing",
     "as_specified": "the code follows the clause whose guard holds",
     "wakes_at_the_soonest_deadline": "the wake is the soonest stored deadline",
     "awaits_as_declared": "a state awaits what it declares",
-    "survives_storage": "a state survives being stored",
+    "survives_storage": "a state, a message and a command survive being stored",
+    "history_is_linear": "a commit replaces the state that it was made from",
     "keys_are_own": "every idempotency key belongs to this instance",
     "same_arguments": "asking again under one key asks for the same",
     "issues_are_bounded": "a limited policy asks no more often than it says",
+    "one_issue_is_owed": "no more than one issue is owed at a time",
+    "owed_is_handed_out": "what is owed is handed out, or no longer asked for",
+    "handed_out_once": "what is `unrepeatable` is handed out at most once",
+    "effects_are_stored": "nothing is handed out that is not stored",
     "rows_are_awaited": "an issue is owed exactly while its state awaits it",
     "waits_are_justified": "what is not at its end waits for something",
     "ends_are_clean": "what is at its end waits for nothing",
@@ -93,8 +99,8 @@ def waits_unjustified(model: Model) -> Test:
         return (
             state is not None
             and type(state) not in finals
-            and world.row in (Row.NONE, Row.SPENT)
-            and model.machine.wake(state) is None
+            and world.row in (Row.NONE, Row.SPENT, Row.LOST)
+            and (world.unarmed or model.machine.wake(state) is None)
             and phase(state) not in welcome
         )
 
@@ -175,6 +181,16 @@ def row_unawaited(model: Model) -> Test:
         )
 
     return test
+
+
+def acts_unstored(world: World) -> bool:
+    """The far side knows of a deed that the stored state has not asked for."""
+    issued = 0 if world.state is None else issued_by(world.state)
+    return any(deed.number > issued for deed in world.deeds)
+
+
+def is_owed(world: World) -> bool:
+    return world.row in (Row.OWED, Row.LOST)
 
 
 def ends_uncleanly(model: Model) -> Test:

@@ -18,6 +18,7 @@ from deedbox import Due, Refused
 from deedbox.step import Step, step
 from deedbox_dsl import core
 from msgspec import Struct
+from msgspec.structs import replace as with_fields
 
 from .abstraction import explored_own
 from .distances import Look, realised
@@ -39,6 +40,18 @@ class Reaction:
     refused: str = ""
     broken: tuple[str, ...] = ()
     raised: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """What a reducer is given, as copies of its own."""
+
+    state: Struct | None
+    message: Struct
+
+    @staticmethod
+    def of(state: Struct | None, message: Struct) -> Pair:
+        return Pair(None if state is None else with_fields(state), with_fields(message))
 
 
 NOTHING = Look()
@@ -104,13 +117,17 @@ class Reactions:
 
     def _once(self, state: Struct | None, message: Struct) -> Reaction:
         machine = self.model.machine
+        one, two = Pair.of(state, message), Pair.of(state, message)
         try:
-            result = self.step(machine, state, message)
-            again = self.step(machine, state, message)
+            result = self.step(machine, one.state, one.message)
+            again = self.step(machine, two.state, two.message)
         except Exception as error:
             return Reaction(broken=("no_exception",), raised=f"{error!r}")
-        broken: tuple[str, ...] = () if result == again else ("deterministic",)
+        same = result == again and one == two == Pair(state, message)
+        broken: tuple[str, ...] = () if same else ("deterministic",)
         chosen = None if state is None else self._chosen(state, message)
+        if chosen is None and state is not None and self._unheard(state, message):
+            broken += ("total",)
         if chosen is not None:
             self.followed.add(chosen.number)
         if isinstance(result, Refused):
@@ -119,6 +136,8 @@ class Reactions:
             return Reaction(refused=result.kind, broken=broken)
         new = cast(Struct, result.state)
         broken += tuple(self._step_breaks(state, message, new, chosen))
+        if not all(map(survives, (new, message, *result.owed))):
+            broken += ("survives_storage",)
         if not result.changed:
             return Reaction(refused="unchanged", broken=broken)
         return Reaction(
@@ -160,8 +179,6 @@ class Reactions:
             yield "wakes_at_the_soonest_deadline"
         if (machine.awaited(new) is not None) != self._awaits(new):
             yield "awaits_as_declared"
-        if msgspec.json.decode(msgspec.json.encode(new), type=type(new)) != new:
-            yield "survives_storage"
         for stated in self.across if old is not None else ():
             scene = Scene(state=new, old=old, new=new, now=EPOCH, message=message)
             if stated.premise is None or stated.premise(scene):
@@ -194,6 +211,11 @@ class Reactions:
         deadlines = self._deadlines(state)
         return min(deadlines, key=lambda deadline: deadline[0])[1] if deadlines else ""
 
+    def _unheard(self, state: Struct, message: Struct) -> bool:
+        """Whether it is a message of the machine of which nothing is said in this state."""
+        machine = self.model.machine
+        return type(message) in machine.messages and type(state) not in machine.finals
+
     def _chosen(self, state: Struct, message: Struct) -> GuardedClause | None:
         """The clause that decides: the first of its trigger whose guard holds."""
         if isinstance(message, Due):
@@ -217,6 +239,11 @@ class Reactions:
             if guard is None or guard(scene):
                 return guarded
         return None
+
+
+def survives(struct: Struct) -> bool:
+    encoded = msgspec.json.encode(struct)
+    return bool(msgspec.json.decode(encoded, type=type(struct)) == struct)
 
 
 def refuses(clause: core.Clause) -> bool:

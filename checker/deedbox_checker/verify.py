@@ -27,6 +27,7 @@ from .environment import (
 from .evaluate import phase
 from .judging import Verdict as Verdict
 from .judging import asked, unasked, uncovered
+from .promises import PROTOCOL, Promises
 from .reaction import reactions
 from .searching import LIMIT as LIMIT
 from .searching import Searched as Searched
@@ -72,6 +73,7 @@ def verify(
     *,
     faults: Iterable[str] | None = None,
     undo: Undo = Undo.VOIDS,
+    promises: Promises = PROTOCOL,
     step: Callable[..., Step[Any, Any] | Refused] = step,
     limit: int = LIMIT,
     progress: Callable[[int], None] = lambda _: None,
@@ -101,7 +103,7 @@ def verify(
     switches = frozenset(FAULTS[name] for name in chosen)
     try:
         searched = search(
-            environment(made, reactions(made, step=step), switches, undo),
+            environment(made, reactions(made, step=step), switches, undo, promises),
             limit,
             progress,
         )
