@@ -104,9 +104,7 @@ class Now(Operation[int], frozen=True):
 
 
 class Enter(Operation[int], frozen=True):
-    """A new session: its epoch, never given before."""
-
-    lease: int
+    """A new session: its epoch, never given before; it has no lease yet."""
 
 
 class Fence(Operation[int | None], frozen=True):
@@ -115,6 +113,12 @@ class Fence(Operation[int | None], frozen=True):
     epoch: int
     batch: int
     lease: int
+
+
+class Rest(Operation[None], frozen=True):
+    """The session holds nothing, so its lease is over: nobody asks whether it lives."""
+
+    epoch: int
 
 
 class Settle(Operation[int | None], frozen=True):
@@ -271,6 +275,8 @@ class Redrive(Operation[int], frozen=True):
 
 class Reap(Operation[int], frozen=True):
     """Delete dead sessions and free what they held, `DIED`; how many rows.
+
+    Dead is one whose process is known to be gone, or whose lease has run out.
 
     A suspect that was delivered `deliveries` times is parked: no other was with it.
     """

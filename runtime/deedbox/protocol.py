@@ -29,6 +29,7 @@ from .operations import (
     Fence,
     Program,
     Reap,
+    Rest,
     Rollback,
     Settle,
     ask,
@@ -63,6 +64,8 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
         yield from look(work, work.now)
     if batch.due or not overdue(work):
         yield from claim(work)
+    if not work.holds:
+        yield from ask(Rest(desk.epoch))
     try:
         yield from ask(Commit())
     except CommitUnknown as unknown:

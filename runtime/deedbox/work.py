@@ -184,6 +184,12 @@ class Work:
             leave(room, held)
             self.result.ended[key] = held
 
+    @property
+    def holds(self) -> bool:
+        """Whether this process holds a row after this transaction."""
+        result = self.result
+        return len(self.desk.held) + len(result.started) > len(result.ended)
+
     def give_back(self, key: Key, error: str, park: str | None) -> None:
         held = self.desk.held[key]
         park = self.parked(held, park)

@@ -536,7 +536,7 @@ class Writer:
 
     def _enter(self) -> Program[None]:
         yield from ask(Begin())
-        self.desk.epoch = yield from ask(Enter(self.desk.rules.lease))
+        self.desk.epoch = yield from ask(Enter())
         self.desk.batch = 0
         try:
             yield from ask(Commit())

@@ -90,6 +90,42 @@ async def test_r7_a_hundred_thousand_sleepers_cost_nothing(tmp_path: Path) -> No
     assert size_many < size_few + 100_000
 
 
+async def test_r7_idle_processes_on_one_file_write_nothing(tmp_path: Path) -> None:
+    """R7: over three leases neither proves that it lives, nor asks whether the other does."""
+    path, clock, rules = tmp_path / "jobs.db", FakeClock(), Rules(lease=900, keep=None)
+    stores = [Traced(path, clock) for _ in range(2)]
+    boxes = [
+        Box(each.store, MACHINES, rules=rules, clock=clock, peers=True)
+        for each in stores
+    ]
+    stranger = sqlite3.connect(path)
+    async with (
+        Worker(boxes[0], {job.machine: Hands()}) as one,
+        Worker(boxes[1], {job.machine: Hands()}) as other,
+    ):
+        for worker in (one, other):
+            await worker.start(job.Start(job=f"for {worker.epoch}"))
+        await elapse(clock, 200, one, other)
+        (before,) = stranger.execute("pragma data_version").fetchone()
+        epochs = one.epoch, other.epoch
+        for each in stores:
+            each.said.clear()
+        await elapse(clock, 3 * rules.lease, one, other)
+        (after,) = stranger.execute("pragma data_version").fetchone()
+        assert before == after
+        assert {text for each in stores for text in each.said} == {
+            "pragma data_version"
+        }
+        for worker, job_id in ((one, "x"), (other, "y")):
+            await worker.start(job.Start(job=job_id))
+            await worker.wait(job.machine, job_id)
+        assert epochs == (one.epoch, other.epoch)
+    stranger.close()
+    for box in boxes:
+        assert box.counts["fenced"] == 0
+        box.close()
+
+
 async def test_r7_a_wake_reads_what_is_due_and_no_more(tmp_path: Path) -> None:
     """R7: of a hundred thousand, three come due."""
     path, clock = tmp_path / "many.db", FakeClock()

@@ -328,7 +328,7 @@ def test_a_transaction_that_ends_in_an_error_gives_the_lock_back(
 
     def broken() -> Program[None]:
         yield from ask(Begin())
-        yield from ask(Enter(10))
+        yield from ask(Enter())
         raise KeyError("a bug")
 
     def whole() -> Program[int | None]:

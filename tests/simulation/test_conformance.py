@@ -81,7 +81,7 @@ def test_an_epoch_that_was_never_committed_keeps_nobody_out(tmp_path: Path) -> N
 
     def entered(end: AnyOperation) -> Program[int]:
         yield from ask(Begin())
-        epoch = yield from ask(Enter(10_000))
+        epoch = yield from ask(Enter())
         yield end
         return epoch
 

@@ -48,6 +48,7 @@ from ..operations import (
     Release,
     Remember,
     Remove,
+    Rest,
     Rollback,
     Save,
     Seen,
@@ -141,6 +142,8 @@ class _Script:
         if random.random() < 0.2:
             yield from self._both(Rollback())
             return
+        if random.random() < 0.3:
+            yield from self._both(Rest(epoch))
         over = random.random() < 0.05
         if over:
             # The last that a process does: what it holds of the kernel is gone then.
@@ -152,7 +155,7 @@ class _Script:
     def _enter(self) -> Program[None]:
         """A session of its own; a transaction that enters one does nothing else."""
         yield from self._both(Begin())
-        epoch = yield from self._both(Enter(LEASE))
+        epoch = yield from self._both(Enter())
         yield from self._both(Commit())
         self._session = cast(int, epoch), 0
 
@@ -297,7 +300,7 @@ class _Script:
 
 UNANSWERED: Final = (
     Begin | Commit | Rollback | Save | Remove | Park | Withdraw | Owe | Journal
-    | Remember | Trim | Postpone
+    | Remember | Trim | Postpone | Rest
 )  # fmt: skip
 """Operations of which the protocol asks only that they are done, or refused."""
 

@@ -30,6 +30,7 @@ from ..operations import (
     Enter,
     Fence,
     Key,
+    Rest,
     Rollback,
     Settle,
 )
@@ -49,6 +50,8 @@ T = TypeVar("T")
 Tamper = Callable[[Process, AnyOperation, Callable[[AnyOperation], object]], object]
 """Performs an operation for a process in another way than the store does."""
 
+FOREVER: Final = 1 << 62
+"""What holds nothing has no lease that could run out."""
 HEARD_AFTER: Final = 50
 """Milliseconds after which a process has heard at the latest that another wrote."""
 
@@ -287,9 +290,11 @@ class World:
             case Enter():
                 epoch = cast(int, answer)
                 self.record.held_by[epoch] = process.name
-                process.renewal = epoch, self.loop.now + operation.lease
+                process.renewal = epoch, FOREVER
             case Fence() if answer is not None:
                 process.renewal = operation.epoch, self.loop.now + operation.lease
+            case Rest():
+                process.renewal = operation.epoch, FOREVER
             case Commit() if process.renewal is not None:
                 epoch, until = process.renewal
                 self.record.leases[epoch] = until

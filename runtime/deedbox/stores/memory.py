@@ -54,6 +54,7 @@ from ..operations import (
     Release,
     Remember,
     Remove,
+    Rest,
     Rollback,
     Save,
     Seen,
@@ -99,9 +100,9 @@ class Table(Generic[K, V]):
 class Session:
     """A session's row; `alive` is what a kernel lock is to a file."""
 
-    def __init__(self, lease_until: int) -> None:
+    def __init__(self) -> None:
         self.batch = 0
-        self.lease_until = lease_until
+        self.lease_until: int | None = None
         self.alive = True
 
 
@@ -129,6 +130,7 @@ class MemoryStore:
             Now: lambda _: self.clock.wall(),
             Enter: self._enter,
             Fence: self._fence,
+            Rest: self._rest,
             Settle: self._settle,
             ListDue: self._list_due,
             Load: self._load,
@@ -211,10 +213,10 @@ class MemoryStore:
         while self._undo:
             self._undo.pop()()
 
-    def _enter(self, enter: Enter) -> int:
+    def _enter(self, _: Enter) -> int:
         self.epochs += 1
         self._author = self.epochs
-        self.sessions.put(self.epochs, Session(self.clock.boot() + enter.lease))
+        self.sessions.put(self.epochs, Session())
         return self.epochs
 
     def _fence(self, fence: Fence) -> int | None:
@@ -232,6 +234,10 @@ class MemoryStore:
         session.lease_until = self.clock.boot() + fence.lease
         return self.clock.wall()
 
+    def _rest(self, rest: Rest) -> None:
+        """After a fence, which has noted what there is to undo."""
+        self.sessions.rows[rest.epoch].lease_until = None
+
     def _settle(self, settle: Settle) -> int | None:
         session = self.sessions.rows.get(settle.epoch)
         return None if session is None else session.batch
@@ -241,8 +247,7 @@ class MemoryStore:
         dead = {
             epoch
             for epoch, session in self.sessions.rows.items()
-            if epoch != reap.epoch
-            and (session.lease_until <= boot or not session.alive)
+            if epoch != reap.epoch and (_is_over(session, boot) or not session.alive)
         }
         for epoch in dead:
             self.sessions.drop(epoch)
@@ -524,7 +529,7 @@ class MemoryStore:
         leases = [
             session.lease_until
             for epoch, session in self.sessions.rows.items()
-            if epoch != look.epoch
+            if epoch != look.epoch and session.lease_until is not None
         ]
         ends = min(leases, default=None)
         return Outlook(
@@ -546,6 +551,10 @@ class MemoryTransaction:
 
     def run(self, program: Program[T]) -> T:
         return drive(program, self._store.perform)
+
+
+def _is_over(session: Session, boot: int) -> bool:
+    return session.lease_until is not None and session.lease_until <= boot
 
 
 def _is_suspect(row: OutboxRow, deliveries: int) -> bool:

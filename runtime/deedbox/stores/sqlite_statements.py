@@ -50,6 +50,7 @@ from ..operations import (
     Release,
     Remember,
     Remove,
+    Rest,
     Save,
     Seen,
     Sessions,
@@ -72,7 +73,7 @@ create table if not exists deedbox_meta (
 create table if not exists deedbox_session (
   epoch integer not null primary key,
   batch integer not null,
-  lease_until integer not null,
+  lease_until integer,
   host text not null
 ) strict""",
     """\
@@ -128,9 +129,10 @@ NEW_MACHINE_VERSION: Final = "insert or replace into deedbox_meta values (?, ?)"
 FENCE: Final = """\
 update deedbox_session set batch = ?2 + 1, lease_until = ?3
 where epoch = ?1 and batch = ?2"""
+REST: Final = "update deedbox_session set lease_until = null where epoch = ?"
 NEW_EPOCH: Final = """\
 update deedbox_meta set value = value + 1 where name = 'epoch' returning value"""
-ENTER: Final = "insert into deedbox_session values (?, 0, ?, ?)"
+ENTER: Final = "insert into deedbox_session values (?, 0, null, ?)"
 TAKE: Final = """\
 delete from deedbox_outbox where machine = ? and id = ? and ticket = ? and claim = ?"""
 SEEN: Final = """\
@@ -245,6 +247,7 @@ class Statements:
             Now: lambda _: self._clock.wall(),
             Enter: self.enter,
             Fence: self.fence,
+            Rest: lambda rest: self._many(REST, [(rest.epoch,)]),
             Settle: self.settle,
             ListDue: self.list_due,
             Load: self.load,
@@ -282,12 +285,11 @@ class Statements:
 
     # -- sessions
 
-    def enter(self, enter: Enter) -> int:
+    def enter(self, _: Enter) -> int:
         (epoch,) = self._execute(NEW_EPOCH).fetchone()
         while not self._locks.hold(epoch):
             (epoch,) = self._execute(NEW_EPOCH).fetchone()
-        lease_until = self._clock.boot() + enter.lease
-        self._execute(ENTER, (epoch, lease_until, self._clock.host()))
+        self._execute(ENTER, (epoch, self._clock.host()))
         return int(epoch)
 
     def fence(self, fence: Fence) -> int | None:
@@ -309,7 +311,9 @@ class Statements:
                 "select epoch, lease_until, host from deedbox_session where epoch != ?",
                 (reap.epoch,),
             ).fetchall()
-            if where != host or lease_until <= boot or self._locks.free(epoch)
+            if where != host
+            or (lease_until is not None and lease_until <= boot)
+            or self._locks.free(epoch)
         ]
         if not dead:
             return 0
