@@ -59,6 +59,13 @@ def register(commands: Commands) -> None:
         help="give up on a machine with more states than this; it then fails",
     )
     parser.add_argument(
+        "--instances",
+        type=int,
+        default=1,
+        metavar="N",
+        help="so many beside each other, if the spec does not ask for more",
+    )
+    parser.add_argument(
         "--costs",
         action="store_true",
         help="say of each fault how many states there are only because of it",
@@ -83,6 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.machine,
         tuple(name for name in FAULTS if name not in without),
         arguments.limit,
+        arguments.instances,
         arguments.costs,
         not arguments.no_cache,
     )
@@ -118,6 +126,7 @@ class Asked:
     machine: str | None
     faults: tuple[str, ...]
     limit: int
+    instances: int
     costs: bool
     kept: bool
 
@@ -138,7 +147,7 @@ def reports(asked: Asked) -> Iterator[Known]:
         text = to_text(problems, program.texts, called=specs.called)
         raise Unreadable(f"the specs have problems\n{text}")
     said = {**specs.texts, **specs.shapes}
-    words = f"{asked.faults} {asked.limit} {asked.costs} {specs.called('')}"
+    words = f"{asked.faults} {asked.limit} {asked.instances} {asked.costs} {specs.called('')}"
     remembered = Remembered(specs.root, {**said, "": words})
     for subject in subjects(program):
         name = subject.machine.name
@@ -165,6 +174,7 @@ def explored(subject: Subject, asked: Asked) -> Report:
             subject.module,
             faults=asked.faults,
             limit=asked.limit,
+            instances=asked.instances,
             progress=bar.show,
         )
         if asked.costs:

@@ -28,6 +28,7 @@ from .properties import (
 )
 from .runs import first_spin, first_state, first_step, lasso_trace
 from .searching import LIMIT, Searched
+from .several import Several
 from .tables import Unbounded
 from .temporal import Fair, Graph, refute
 from .trace import Trace
@@ -247,6 +248,12 @@ def fairness(searched: Searched) -> list[Fair]:
             )
             found.append(Fair(name, group, strong=True))
     return found
+
+
+def independent(product: Several) -> Verdict:
+    says = "instances reach every combination of what each of them reaches"
+    broken = "" if product.independent else "BROKEN: they are not independent"
+    return Verdict("instances_are_independent", says, broken)
 
 
 def uncovered(searched: Searched) -> Iterator[str]:

@@ -14,9 +14,6 @@ from .scanning import LARGEST, is_due
 
 def unexplored(machine: core.Machine, points: Points) -> str:
     """Why a search of this machine would not be a search of all; empty: it would."""
-    if machine.bounds.instances > 1:
-        many = machine.bounds.instances
-        return f"`instances {many}`: one instance is explored, which shares nothing"
     found = roles.scan(machine)
     if isinstance(found, str):
         return found

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from .several import Several
 from .trace import Line, Trace
 from .verify import Report, Verdict
 
@@ -96,6 +97,12 @@ def details(report: Report, path: str) -> Iterator[str]:
     if report.page is not None:
         records = 2 * report.page + 1
         yield f"  pages of {report.page} records, lists of up to {records}, edited at any time"
+    if report.several is not None:
+        product = report.several
+        yield (
+            f"  {product.instances} instances: {count(product.states)} states,"
+            f" {count(product.orbits)} without telling them apart"
+        )
     costs = dict(report.costs)
     yield "  faults: " + ", ".join(
         f"{name} (+{count(costs[name])} states)" if name in costs else name
@@ -169,8 +176,19 @@ def as_json(report: Report, path: str = "") -> dict[str, Json]:
         "costs": dict[str, Json](report.costs),
         "assumed": list(report.assumed),
         "page": report.page,
+        "several": several_json(report.several),
         "unreached": list(report.unreached),
         "verdicts": [verdict_json(verdict) for verdict in report.verdicts],
+    }
+
+
+def several_json(product: Several | None) -> Json:
+    if product is None:
+        return None
+    return {
+        "instances": product.instances,
+        "states": product.states,
+        "orbits": product.orbits,
     }
 
 

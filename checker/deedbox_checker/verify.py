@@ -26,13 +26,14 @@ from .environment import (
 )
 from .evaluate import phase
 from .judging import Verdict as Verdict
-from .judging import asked, unasked, uncovered
+from .judging import asked, independent, unasked, uncovered
 from .promises import PROTOCOL, Promises
 from .reaction import reactions
 from .searching import LIMIT as LIMIT
 from .searching import Searched as Searched
 from .searching import prepared as prepared
 from .searching import search as search
+from .several import Several, several
 from .tables import Unbounded
 
 
@@ -43,6 +44,7 @@ class Report:
     `incomplete` says why the search did not end, empty when it did; then nothing holds.
     `costs`: for each fault how many states there are only because of it, where asked for.
     `page`: of how many records a page was, which may be fewer than what the spec says.
+    `several`: the product of several instances, where asked for.
     """
 
     machine: str
@@ -57,6 +59,7 @@ class Report:
     incomplete: str = ""
     costs: tuple[tuple[str, int], ...] = ()
     page: int | None = None
+    several: Several | None = None
 
     @property
     def holds(self) -> bool:
@@ -76,9 +79,13 @@ def verify(
     promises: Promises = PROTOCOL,
     step: Callable[..., Step[Any, Any] | Refused] = step,
     limit: int = LIMIT,
+    instances: int = 1,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Report:
-    """Explore every schedule of `spec`; `module` is a private copy of its generated module."""
+    """Explore every schedule of `spec`; `module` is a private copy of its generated module.
+
+    `instances`: so many beside each other, or as many as the spec says if that is more.
+    """
     began = perf_counter()
     chosen = tuple(
         name
@@ -112,6 +119,12 @@ def verify(
         return replace(nothing, incomplete=reason, seconds=perf_counter() - began)
     verdicts = (*unasked(searched), *asked(searched))
     explored = searched.explored
+    many = max(instances, spec.bounds.instances)
+    product = several(searched.tables, many) if many > 1 else None
+    if isinstance(product, str):
+        return replace(nothing, incomplete=product, seconds=perf_counter() - began)
+    if product is not None:
+        verdicts += (independent(product),)
     return replace(
         nothing,
         states=explored.states - 1,
@@ -120,6 +133,7 @@ def verify(
         verdicts=verdicts,
         unreached=tuple(uncovered(searched)),
         seconds=perf_counter() - began,
+        several=product,
         page=None if made.listing is None else made.listing.scanning.page,
     )
 

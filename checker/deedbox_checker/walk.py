@@ -66,6 +66,29 @@ def transitions(explored: Explored) -> int:
     )
 
 
+def orbits(explored: Explored) -> int:
+    """How many states there are when nobody tells the instances apart.
+
+    Equal instances that start equal reach a state in every order of its digits, so one
+    of them has its digits in ascending order.
+    """
+    size = explored.tables.locals
+
+    def ascending(prefix: int, low: int, left: int) -> int:
+        if left == 1:
+            row = explored.level[prefix * size + low : (prefix + 1) * size].tolist()
+            return len(row) - row.count(0)
+        return sum(
+            ascending(prefix * size + digit, digit, left - 1)
+            for digit in range(low, size)
+        )
+
+    return sum(
+        ascending(shared, 0, explored.instances)
+        for shared in range(explored.tables.shared)
+    )
+
+
 def first(explored: Explored, rows: Iterable[int]) -> int | None:
     """The cheapest state in which the first instance is at one of `rows`; then the lowest number."""
     best: tuple[int, int] | None = None

@@ -37,6 +37,14 @@ def test_two_orders_have_the_known_number_of_states(
     assert walk.transitions(explored) == steps
 
 
+@ENGINES
+def test_two_orders_have_the_known_number_of_states_up_to_their_order(
+    explore: Explore,
+) -> None:
+    """A checker that takes them for a set of equals counts as many."""
+    assert walk.orbits(explore(saga(attempts=1, crashes=2).tables, 2)) == 64_548
+
+
 def test_both_engines_reach_every_state_in_the_same_level() -> None:
     model = saga(attempts=2, crashes=1)
     plain = engine.explore(model.tables, 2)

@@ -18,6 +18,7 @@ from deedbox_generator.cli.project import project
 from deedbox_generator.emit import emit
 
 ROOT = Path(__file__).parents[2]
+SMALL = "tests/model/small/errands.deed"
 SPECS = sorted(path for path in (ROOT / "specs").rglob("*.deed"))
 
 
@@ -90,6 +91,22 @@ def subject(
         if machine.name == name
     )
     return Subject(spec, paged(machine), of_machine(load(texts), spec, name))
+
+
+@cache
+def small_files() -> tuple[Program, Mapping[str, str]]:
+    """The machines of `errands.deed`, and what is generated for them."""
+    found, problems = compiled(project([ROOT / SMALL]))
+    assert not problems, problems
+    return found, emit(found.modules, found.texts, nested=True)[SMALL]
+
+
+def small(name: str) -> Subject:
+    """A machine that has what one fault or one promise needs, and no more."""
+    found, texts = small_files()
+    (module,) = found.modules
+    machine = next(machine for machine in module.machines if machine.name == name)
+    return Subject(SMALL, machine, of_machine(load(texts), SMALL, name))
 
 
 def order() -> Subject:

@@ -95,7 +95,7 @@ def test_a_machine_that_is_not_there_is_a_usage_error(
     assert "there is no machine Leese" in capsys.readouterr().err
 
 
-def test_more_instances_than_one_are_refused(
+def test_as_many_instances_are_explored_as_the_spec_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec = tmp_path / "light.deed"
@@ -115,6 +115,9 @@ machine Light version 1 {
 }
 """
     )
-    assert verify(str(spec)) == 1
+    assert verify(str(spec)) == 0
     said = capsys.readouterr().out
-    assert "Light: INCOMPLETE, `instances 2`: one instance is explored" in said
+    assert "2 instances: 9 states, 6 without telling them apart" in said
+    assert verify(str(spec), "--instances", "3") == 0
+    said = capsys.readouterr().out
+    assert "3 instances: 27 states, 10 without telling them apart" in said
