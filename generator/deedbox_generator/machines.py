@@ -10,10 +10,12 @@ from deedbox_dsl.types import Maybe, Type
 
 from . import plan
 from .annotations import annotation
-from .arrivals import Shape, Use, Way, beginning, key_prefix, owables, shape, way
+from .arrivals import beginning
+from .deeds import Shape, Use, shape
 from .expressions import Place, number
 from .migrations import older
 from .naming import Functions, Names, command_class, functions, outcome_class
+from .owing import key_prefix, owables
 from .quoting import comment, doc_of, docstring
 from .reducers import (
     Context,
@@ -25,6 +27,7 @@ from .reducers import (
 )
 from .roles import saga_roles, scan_roles
 from .sql import table
+from .ways import Way, way
 
 SEVERAL = 16
 """More states than this are looked up in a table: a `match` tries them one by one.
@@ -40,7 +43,7 @@ def machine(
     """`available`: the types that the machine's package declares or imports."""
     names = Names()
     own = functions(core_machine, names)
-    place = _place(core_machine, own)
+    place = _place(own)
     uses = _uses(core_machine)
     ways = {
         each: way(core_machine, each, those, place, names)
@@ -74,9 +77,7 @@ def machine(
         doc=doc_of(core_machine.doc) or docstring(f"The machine {core_machine.name}."),
         key=tuple(each.name for each in core_machine.key),
         key_text=key_prefix(core_machine, "state"),
-        policies=tuple(
-            _policy(core_machine, own, each) for each in core_machine.ladders
-        ),
+        policies=tuple(_policy(own, each) for each in core_machine.ladders),
         states=tuple(_state(core_machine, each) for each in core_machine.states),
         finals=finals,
         start=_start(core_machine),
@@ -108,8 +109,7 @@ def machine(
     )
 
 
-def _place(machine_: core.Machine, own: Functions) -> Place:
-    del machine_
+def _place(own: Functions) -> Place:
     return Place(
         holder="state",
         now="msg.at",
@@ -282,10 +282,9 @@ def _told(one: core.Told) -> plan.Told:
     return plan.Told(struct, one.machine)
 
 
-def _policy(machine_: core.Machine, own: Functions, ladder: core.Ladder) -> plan.Policy:
+def _policy(own: Functions, ladder: core.Ladder) -> plan.Policy:
     place = f"{PurePosixPath(ladder.span.path).name}:{ladder.span.line}"
     jitter = f'"{ladder.jitter}"' if ladder.jitter == "full" else ladder.jitter
-    del machine_
     return plan.Policy(
         comment=comment(f"policy {ladder.name}: {ladder.words}.  {place}"),
         prefix=ladder.name.upper(),

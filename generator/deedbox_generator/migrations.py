@@ -25,10 +25,10 @@ from deedbox_dsl.versions.shapes import fields_of
 
 from . import plan
 from .annotations import annotation
-from .arrivals import key_prefix
 from .declared import declared
 from .expressions import Place, items_of, typed
-from .naming import command_class
+from .naming import LOCALS, Names, command_class
+from .owing import key_prefix
 from .quoting import docstring
 from .reducers import reference
 
@@ -294,7 +294,9 @@ def _case(
     ]
     owed = f"({', '.join(made)}{',' if len(made) == 1 else ''})"
     lines = ["n = state.issued + 1"] if asked else []
-    lines.append(f"return {step.there}{new.name}({', '.join(values)}), {owed}")
+    local = Names({*LOCALS, "n"}).unique(snake(new.name))
+    lines.append(f"{local} = {step.there}{new.name}({', '.join(values)})")
+    lines.append(f"return {local}, {owed}")
     line = reference(entry.span) if entry.written else ""
     return plan.Case((f"{step.here}{entry.old}",), tuple(lines), line)
 

@@ -6,6 +6,8 @@ names that a user sees (classes, methods, constants) follow from the spec alone.
 
 from __future__ import annotations
 
+import builtins
+import keyword
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -13,6 +15,8 @@ from deedbox_dsl import core
 from deedbox_dsl.spelling import pascal, snake
 
 TAKEN = frozenset({"_key", "_ended", "_start_again", "_begin"})
+LOCALS = frozenset({"state", "msg", "wake", "spread", "key_text"})
+"""What a function of the module calls or holds by itself."""
 
 
 @dataclass(slots=True)
@@ -23,10 +27,14 @@ class Names:
 
     def unique(self, wanted: str) -> str:
         name = wanted
-        while name in self.taken:
+        while name in self.taken or is_pythons(name):
             name += "_"
         self.taken.add(name)
         return name
+
+
+def is_pythons(name: str) -> bool:
+    return keyword.iskeyword(name) or hasattr(builtins, name)
 
 
 @dataclass(frozen=True, slots=True)

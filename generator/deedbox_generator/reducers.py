@@ -10,8 +10,6 @@ that a single clause takes stands where it is taken.
 
 from __future__ import annotations
 
-import builtins
-import keyword
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
@@ -23,15 +21,18 @@ from deedbox_dsl.spelling import snake
 from deedbox_dsl.types import INT, Maybe, RecordType, Type
 
 from . import plan
-from .arrivals import Owables, Shape, Use, Way, arrival, owed, shape
+from .arrivals import arrival
+from .deeds import Shape, Use, shape
 from .expressions import Place, items_of, render, typed
-from .naming import Functions, outcome_class
+from .naming import LOCALS, Functions, is_pythons, outcome_class
+from .owing import Owables, owed
 from .quoting import comment, literal
+from .ways import Way
 
 WIDTH = 88
 """How wide a line may be before its reference moves away from its end."""
 
-TAKEN = frozenset({"state", "msg", "soonest", "anew", "wake", "spread", "key_text"})
+TAKEN = LOCALS | {"soonest", "anew"}
 """What a reducer's function calls or holds by itself."""
 
 
@@ -242,8 +243,7 @@ class _Lines:
         return free
 
     def _free(self, name: str) -> str:
-        taken = name in TAKEN or keyword.iskeyword(name) or hasattr(builtins, name)
-        return f"{name}_" if taken else name
+        return f"{name}_" if name in TAKEN or is_pythons(name) else name
 
     def _body(self, clause: core.Clause, place: Place) -> list[str]:
         if clause.body is None:

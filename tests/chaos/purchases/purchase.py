@@ -262,7 +262,7 @@ class Handlers(Protocol):
 def start(msg: Start) -> Taken:
     """`PaymentRunning`, and a new deed of `charge`."""
     n = 1
-    first = PaymentRunning(
+    payment_running = PaymentRunning(
         msg.purchase,
         msg.amount,
         msg.at,
@@ -272,8 +272,8 @@ def start(msg: Start) -> Taken:
         attempt=1,
         cancelled=None,
     )
-    return first, (
-        Charge(f"Purchase/{msg.purchase}/{msg.at}/{n}", n, msg.purchase, msg.amount),
+    return payment_running, (
+        Charge(_key(payment_running, n), n, msg.purchase, msg.amount),
     )
 
 
@@ -539,7 +539,7 @@ def _to_payment_undoing(
 ) -> Taken:
     """`PaymentUndoing`, and a new deed of `refund`."""
     n = state.issued + 1
-    after = PaymentUndoing(
+    payment_undoing = PaymentUndoing(
         state.purchase,
         state.amount,
         state.born,
@@ -553,15 +553,17 @@ def _to_payment_undoing(
         ref=ref,
         payment_deed=payment_deed,
     )
-    return after, (Refund(_key(state, n), n, state.purchase, ref, payment_deed),)
+    return payment_undoing, (
+        Refund(_key(state, n), n, state.purchase, ref, payment_deed),
+    )
 
 
 def _to_refunded(state: State, *, cause: str) -> Taken:
     """`Refunded`, and nothing new is asked for."""
-    after = Refunded(
+    refunded = Refunded(
         state.purchase, state.amount, state.born, state.issued, cause=cause
     )
-    return after, ()
+    return refunded, ()
 
 
 def _key(state: State, number: int) -> str:
@@ -570,10 +572,12 @@ def _key(state: State, number: int) -> str:
 
 
 def _ladder_wait(issue: int) -> Duration:
+    """The wait after this issue of a run of attempts; the last one stays."""
     return Duration(LADDER_DELAYS[issue - 1 if 0 < issue < 3 else -1])
 
 
 def _patient_wait(issue: int) -> Duration:
+    """The wait after this issue of a run of attempts; the last one stays."""
     return Duration(PATIENT_DELAYS[issue - 1 if 0 < issue < 2 else -1])
 
 

@@ -161,8 +161,8 @@ class Handlers(Protocol):
 
 def start(msg: Start) -> Taken:
     """`Free`, and nothing new is asked for."""
-    first = Free(msg.resource, msg.at, 0)
-    return first, ()
+    free = Free(msg.resource, msg.at, 0)
+    return free, ()
 
 
 def reduce(state: State, msg: Msg) -> Step:
@@ -298,15 +298,15 @@ def _late(_: Outcome) -> Refused:
 
 def _to_retired(state: State, *, reason: str) -> Taken:
     """`Retired`, and nothing new is asked for."""
-    after = Retired(state.resource, state.born, state.issued, reason=reason)
-    return after, ()
+    retired = Retired(state.resource, state.born, state.issued, reason=reason)
+    return retired, ()
 
 
 def _to_free_and_announce(state: State) -> Taken:
     """`Free`, and a new deed of `announce`."""
     n = state.issued + 1
-    after = Free(state.resource, state.born, n)
-    return after, (Announce(_key(state, n), n, state.resource, None),)
+    free = Free(state.resource, state.born, n)
+    return free, (Announce(_key(state, n), n, state.resource, None),)
 
 
 def _key(state: State, number: int) -> str:
@@ -342,50 +342,40 @@ def _from_1(state: lease_v1.State, at: Instant) -> tuple[State, tuple[Command, .
     """What a state of version 1 is in version 2, and what is then owed anew."""
     match state:
         case lease_v1.Free():
-            return (
-                Free(resource=state.resource, born=state.born, issued=state.issued),
-                (),
-            )
+            free = Free(resource=state.resource, born=state.born, issued=state.issued)
+            return free, ()
         case lease_v1.Held():  # lease.deed:73
-            return (
-                Held(
-                    resource=state.resource,
-                    born=state.born,
-                    issued=state.issued,
-                    holder=state.holder,
-                    expires=state.expires,
-                    renewals=0,
-                ),
-                (),
+            held = Held(
+                resource=state.resource,
+                born=state.born,
+                issued=state.issued,
+                holder=state.holder,
+                expires=state.expires,
+                renewals=0,
             )
+            return held, ()
         case lease_v1.Paused():  # lease.deed:74
-            return (
-                Free(resource=state.resource, born=state.born, issued=state.issued),
-                (),
-            )
+            free = Free(resource=state.resource, born=state.born, issued=state.issued)
+            return free, ()
         case lease_v1.Draining():
-            return (
-                Draining(
-                    resource=state.resource,
-                    born=state.born,
-                    issued=state.issued,
-                    ticket=state.ticket,
-                    deed_number=state.deed_number,
-                    holder=state.holder,
-                    deadline=state.deadline,
-                ),
-                (),
+            draining = Draining(
+                resource=state.resource,
+                born=state.born,
+                issued=state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                holder=state.holder,
+                deadline=state.deadline,
             )
+            return draining, ()
         case lease_v1.Retired():
-            return (
-                Retired(
-                    resource=state.resource,
-                    born=state.born,
-                    issued=state.issued,
-                    reason=state.reason,
-                ),
-                (),
+            retired = Retired(
+                resource=state.resource,
+                born=state.born,
+                issued=state.issued,
+                reason=state.reason,
             )
+            return retired, ()
         case _:
             assert_never(state)
 

@@ -177,8 +177,8 @@ class Handlers(Protocol):
 
 def start(msg: Start) -> Taken:
     """`Open`, and nothing new is asked for."""
-    first = Open(msg.account, msg.at, 0, balance=0, held=0)
-    return first, ()
+    open_ = Open(msg.account, msg.at, 0, balance=0, held=0)
+    return open_, ()
 
 
 def reduce(state: State, msg: Msg) -> Step:
@@ -317,8 +317,8 @@ def _closed(state: Closed, msg: Msg) -> Step:
 
 def _to_open(state: State, *, balance: int, held: int) -> Taken:
     """`Open`, and nothing new is asked for."""
-    after = Open(state.account, state.born, state.issued, balance=balance, held=held)
-    return after, ()
+    open_ = Open(state.account, state.born, state.issued, balance=balance, held=held)
+    return open_, ()
 
 
 def _to_open_and_tell_transfer_declined(
@@ -326,8 +326,8 @@ def _to_open_and_tell_transfer_declined(
 ) -> Taken:
     """`Open`, and `Declined` for `Transfer`."""
     n = state.issued + 1
-    after = Open(state.account, state.born, n, balance=state.balance, held=state.held)
-    return after, (
+    open_ = Open(state.account, state.born, n, balance=state.balance, held=state.held)
+    return open_, (
         TellTransferDeclined(_key(state, n), n, key_text(order, number), reason),
     )
 
@@ -337,8 +337,8 @@ def _to_closed_and_tell_transfer_declined(
 ) -> Taken:
     """`Closed`, and `Declined` for `Transfer`."""
     n = state.issued + 1
-    after = Closed(state.account, state.born, n)
-    return after, (
+    closed = Closed(state.account, state.born, n)
+    return closed, (
         TellTransferDeclined(_key(state, n), n, key_text(order, number), reason),
     )
 

@@ -124,7 +124,7 @@ class Handlers(Protocol):
 
 def start(msg: Start) -> Taken:
     """`Planned`, and nothing new is asked for."""
-    first = Planned(
+    planned = Planned(
         msg.order,
         msg.source,
         msg.target,
@@ -136,7 +136,7 @@ def start(msg: Start) -> Taken:
         next=Instant(msg.at + msg.every),
         number=1,
     )
-    return first, ()
+    return planned, ()
 
 
 def reduce(state: State, msg: Msg) -> Step:

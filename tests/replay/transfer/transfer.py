@@ -223,7 +223,7 @@ class Handlers(Protocol):
 def start(msg: Start) -> Taken:
     """`Taking`, and `Withdraw` for `Account`."""
     n = 1
-    first = Taking(
+    taking = Taking(
         msg.order,
         msg.number,
         msg.source,
@@ -233,14 +233,9 @@ def start(msg: Start) -> Taken:
         n,
         overdue=Instant(msg.at + 3_600_000),
     )
-    return first, (
+    return taking, (
         TellAccountWithdraw(
-            f"Transfer/{key_text(msg.order, msg.number)}/{msg.at}/{n}",
-            n,
-            msg.source,
-            msg.order,
-            msg.number,
-            msg.credits,
+            _key(taking, n), n, msg.source, msg.order, msg.number, msg.credits
         ),
     )
 
@@ -435,7 +430,7 @@ def _start_again(state: State, msg: Start) -> Step:
 
 def _to_not_moved(state: State, *, reason: str) -> Taken:
     """`NotMoved`, and nothing new is asked for."""
-    after = NotMoved(
+    not_moved = NotMoved(
         state.order,
         state.number,
         state.source,
@@ -445,7 +440,7 @@ def _to_not_moved(state: State, *, reason: str) -> Taken:
         state.issued,
         reason=reason,
     )
-    return after, ()
+    return not_moved, ()
 
 
 def _key(state: State, number: int) -> str:

@@ -432,7 +432,7 @@ class Handlers(Protocol):
 def start(msg: Start) -> Taken:
     """`PaymentRunning`, and a new deed of `charge`."""
     n = 1
-    first = PaymentRunning(
+    payment_running = PaymentRunning(
         msg.order,
         msg.amount,
         msg.lines,
@@ -444,7 +444,9 @@ def start(msg: Start) -> Taken:
         silent_at=Instant(msg.at + 30_000),
         cancelled=None,
     )
-    return first, (Charge(f"Order/{msg.order}/{msg.at}/{n}", n, msg.order, msg.amount),)
+    return payment_running, (
+        Charge(_key(payment_running, n), n, msg.order, msg.amount),
+    )
 
 
 def reduce(state: State, msg: Msg) -> Step:
@@ -1006,7 +1008,7 @@ def _to_payment_undoing(
 ) -> Taken:
     """`PaymentUndoing`, and a new deed of `refund`."""
     n = state.issued + 1
-    after = PaymentUndoing(
+    payment_undoing = PaymentUndoing(
         state.order,
         state.amount,
         state.lines,
@@ -1021,7 +1023,7 @@ def _to_payment_undoing(
         ref=ref,
         payment_deed=payment_deed,
     )
-    return after, (Refund(_key(state, n), n, state.order, ref, payment_deed),)
+    return payment_undoing, (Refund(_key(state, n), n, state.order, ref, payment_deed),)
 
 
 def _to_stock_running(
@@ -1034,7 +1036,7 @@ def _to_stock_running(
 ) -> Taken:
     """`StockRunning`, and a new deed of `reserve`."""
     n = state.issued + 1
-    after = StockRunning(
+    stock_running = StockRunning(
         state.order,
         state.amount,
         state.lines,
@@ -1047,15 +1049,15 @@ def _to_stock_running(
         payment_deed=payment_deed,
         cancelled=cancelled,
     )
-    return after, (Reserve(_key(state, n), n, state.order, state.lines),)
+    return stock_running, (Reserve(_key(state, n), n, state.order, state.lines),)
 
 
 def _to_refunded(state: State, *, cause: str) -> Taken:
     """`Refunded`, and nothing new is asked for."""
-    after = Refunded(
+    refunded = Refunded(
         state.order, state.amount, state.lines, state.born, state.issued, cause=cause
     )
-    return after, ()
+    return refunded, ()
 
 
 def _to_stock_undoing(
@@ -1069,7 +1071,7 @@ def _to_stock_undoing(
 ) -> Taken:
     """`StockUndoing`, and a new deed of `release`."""
     n = state.issued + 1
-    after = StockUndoing(
+    stock_undoing = StockUndoing(
         state.order,
         state.amount,
         state.lines,
@@ -1085,7 +1087,7 @@ def _to_stock_undoing(
         ref=state.ref,
         payment_deed=state.payment_deed,
     )
-    return after, (Release(_key(state, n), n, state.order, hold),)
+    return stock_undoing, (Release(_key(state, n), n, state.order, hold),)
 
 
 def _key(state: State, number: int) -> str:
@@ -1094,11 +1096,13 @@ def _key(state: State, number: int) -> str:
 
 
 def _ladder_wait(issue: int, seed: str) -> Duration:
+    """The wait after this issue of a run of attempts; the last one stays."""
     delay = LADDER_DELAYS[issue - 1 if 0 < issue < 3 else -1]
     return spread(delay, 20, seed)
 
 
 def _patient_wait(issue: int, seed: str) -> Duration:
+    """The wait after this issue of a run of attempts; the last one stays."""
     delay = PATIENT_DELAYS[issue - 1 if 0 < issue < 8 else -1]
     return spread(delay, "full", seed)
 
@@ -1158,188 +1162,166 @@ def _from_1(state: order_v1.State, at: Instant) -> tuple[State, tuple[Command, .
     """What a state of version 1 is in version 2, and what is then owed anew."""
     match state:
         case order_v1.PaymentRunning():
-            return (
-                PaymentRunning(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    ticket=state.ticket,
-                    deed_number=state.deed_number,
-                    attempt=state.attempt,
-                    silent_at=state.silent_at,
-                    cancelled=state.cancelled,
-                ),
-                (),
+            payment_running = PaymentRunning(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                silent_at=state.silent_at,
+                cancelled=state.cancelled,
             )
+            return payment_running, ()
         case order_v1.PaymentBackoff():  # orders.deed:54
-            return (
-                PaymentBackoff(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    attempt=state.attempt,
-                    due=state.due,
-                    cause="declined before version 2",
-                ),
-                (),
+            payment_backoff = PaymentBackoff(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                attempt=state.attempt,
+                due=state.due,
+                cause="declined before version 2",
             )
+            return payment_backoff, ()
         case order_v1.PaymentSilent():
-            return (
-                PaymentSilent(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    deed_number=state.deed_number,
-                    attempt=state.attempt,
-                    due=state.due,
-                    cause=state.cause,
-                ),
-                (),
+            payment_silent = PaymentSilent(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                due=state.due,
+                cause=state.cause,
             )
+            return payment_silent, ()
         case order_v1.Reserving():  # orders.deed:55
-            return (
-                StockRunning(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    ticket=state.ticket,
-                    deed_number=state.deed_number,
-                    attempt=1,
-                    ref=state.ref,
-                    payment_deed="",
-                    cancelled=None,
-                ),
-                (),
+            stock_running = StockRunning(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=1,
+                ref=state.ref,
+                payment_deed="",
+                cancelled=None,
             )
+            return stock_running, ()
         case order_v1.SettlementRunning():
-            return (
-                SettlementRunning(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    ticket=state.ticket,
-                    deed_number=state.deed_number,
-                    ref=state.ref,
-                    hold=state.hold,
-                    payment_deed=state.payment_deed,
-                    cancelled=state.cancelled,
-                ),
-                (),
+            settlement_running = SettlementRunning(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                ref=state.ref,
+                hold=state.hold,
+                payment_deed=state.payment_deed,
+                cancelled=state.cancelled,
             )
+            return settlement_running, ()
         case order_v1.StockUndoing():
-            return (
-                StockUndoing(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    ticket=state.ticket,
-                    deed_number=state.deed_number,
-                    attempt=state.attempt,
-                    since=state.since,
-                    told=state.told,
-                    cause=state.cause,
-                    hold=state.hold,
-                    ref=state.ref,
-                    payment_deed=state.payment_deed,
-                ),
-                (),
+            stock_undoing = StockUndoing(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
+                hold=state.hold,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return stock_undoing, ()
         case order_v1.StockUndoBackoff():
-            return (
-                StockUndoBackoff(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    attempt=state.attempt,
-                    since=state.since,
-                    told=state.told,
-                    cause=state.cause,
-                    due=state.due,
-                    error=state.error,
-                    hold=state.hold,
-                    ref=state.ref,
-                    payment_deed=state.payment_deed,
-                ),
-                (),
+            stock_undo_backoff = StockUndoBackoff(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
+                due=state.due,
+                error=state.error,
+                hold=state.hold,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return stock_undo_backoff, ()
         case order_v1.PaymentUndoing():
-            return (
-                PaymentUndoing(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    ticket=state.ticket,
-                    deed_number=state.deed_number,
-                    attempt=state.attempt,
-                    since=state.since,
-                    told=state.told,
-                    cause=state.cause,
-                    ref=state.ref,
-                    payment_deed=state.payment_deed,
-                ),
-                (),
+            payment_undoing = PaymentUndoing(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                ticket=state.ticket,
+                deed_number=state.deed_number,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return payment_undoing, ()
         case order_v1.PaymentUndoBackoff():
-            return (
-                PaymentUndoBackoff(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    attempt=state.attempt,
-                    since=state.since,
-                    told=state.told,
-                    cause=state.cause,
-                    due=state.due,
-                    error=state.error,
-                    ref=state.ref,
-                    payment_deed=state.payment_deed,
-                ),
-                (),
+            payment_undo_backoff = PaymentUndoBackoff(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                attempt=state.attempt,
+                since=state.since,
+                told=state.told,
+                cause=state.cause,
+                due=state.due,
+                error=state.error,
+                ref=state.ref,
+                payment_deed=state.payment_deed,
             )
+            return payment_undo_backoff, ()
         case order_v1.Settled():
-            return (
-                Settled(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    ref=state.ref,
-                    hold=state.hold,
-                    settled_at=state.settled_at,
-                ),
-                (),
+            settled = Settled(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                ref=state.ref,
+                hold=state.hold,
+                settled_at=state.settled_at,
             )
+            return settled, ()
         case order_v1.Refunded():
-            return (
-                Refunded(
-                    order=state.order,
-                    amount=state.amount,
-                    lines=state.lines,
-                    born=state.born,
-                    issued=state.issued,
-                    cause=state.cause,
-                ),
-                (),
+            refunded = Refunded(
+                order=state.order,
+                amount=state.amount,
+                lines=state.lines,
+                born=state.born,
+                issued=state.issued,
+                cause=state.cause,
             )
+            return refunded, ()
         case _:
             assert_never(state)
 
