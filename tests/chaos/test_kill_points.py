@@ -47,7 +47,10 @@ class Handler:
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """Killed by somebody else, as soon as the wait before the second asking is stored."""
+    """Killed by somebody else, once the wait before the second asking is stored.
+
+    Its clock stands still then, so that the wait is not over before it is seen.
+    """
 
 
 Kill: TypeAlias = Inside | Handler | Outside
@@ -126,7 +129,9 @@ class Run:
                 environment["DEEDBOX_FAILPOINT"] = f"{name}:{hits[self.verb]}"
             case Handler(side):
                 arguments += [self.verb, side]
-            case Outside() | None:
+            case Outside():
+                arguments += [self.verb, "waits"]
+            case None:
                 pass
         child = subprocess.Popen(
             [sys.executable, *arguments],
