@@ -139,18 +139,8 @@ class Box:
         answers: list[Receipt | SendError] = []
         source = iter(messages)
         while chunk := list(islice(source, CHUNK)):
-            futures: list[Future[object]] = []
             with self._gate:
-                for message in chunk:
-                    future: Future[object] = Future()
-                    futures.append(future)
-                    try:
-                        self._submit(
-                            self.machines.start(message, None, future.set_result)
-                        )
-                    except SendError as refusal:
-                        future.set_result(refusal)
-                for future in futures:
+                for future in self.begun(chunk):
                     answer = future.result()
                     if isinstance(answer, Exception) and not isinstance(
                         answer, SendError
@@ -158,6 +148,25 @@ class Box:
                         raise answer
                     answers.append(cast("Receipt | SendError", answer))
         return answers
+
+    def begun(self, chunk: Iterable[Struct]) -> list[Future[object]]:
+        """Give the writer all these starts; each has its answer to come."""
+        futures: list[Future[object]] = []
+        for message in chunk:
+            future: Future[object] = Future()
+            futures.append(future)
+            try:
+                self._submit(self.machines.start(message, None, future.set_result))
+            except SendError as refusal:
+                future.set_result(refusal)
+        return futures
+
+    def redriven(self, machine: AnyMachine, id: str) -> Future[object]:
+        """Ask the writer to let go of what is parked; the answer is to come."""
+        future: Future[object] = Future()
+        codec = self.machines.of(machine)
+        self._submit(Redriven(codec, codec.checked_id(id), future.set_result))
+        return future
 
     def send(
         self,
@@ -184,10 +193,7 @@ class Box:
 
         Their deliveries are counted from zero again.  How many rows were parked.
         """
-        future: Future[object] = Future()
-        codec = self.machines.of(machine)
-        self._submit(Redriven(codec, codec.checked_id(id), future.set_result))
-        answer = future.result()
+        answer = self.redriven(machine, id).result()
         if isinstance(answer, BaseException):
             raise answer
         return cast("int", answer)

@@ -40,6 +40,7 @@ class Calls:
             if older and not name.outcomes:
                 self._record.say(f"R20: {key} is called before {older}")
             self._is_alone(process, key, row)
+        self._record.redriven.discard(deed)
         count = self._record.calls[deed] = self._record.calls.get(deed, 0) + 1
         type_ = next(
             type_ for type_ in codec.machine.commands if type_.struct is type(command)

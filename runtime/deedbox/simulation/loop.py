@@ -254,7 +254,14 @@ class Loop(asyncio.BaseEventLoop):
         self._closed = True
 
     async def shutdown_asyncgens(self) -> None:
-        """Asynchronous generators are not kept track of."""
+        """What was begun while all tasks were cancelled is cancelled too."""
+        mine = asyncio.current_task()
+        while late := [
+            task for task in self._tasks if not task.done() and task is not mine
+        ]:
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
         """There is none."""

@@ -24,6 +24,8 @@ class Owed:
         codec = self._record.codecs[key[0]]
         _, _, ticket, name, deed, claim, next_at, tries, started, parked, *_ = row
         if before is not None and before[4] != deed:
+            if before[4].rpartition("/")[0] == deed.rpartition("/")[0]:
+                self._record.say(f"R4: {key} had the key {before[4]}, and has {deed}")
             before = None  # the row of another life, gone and come in one transaction
         if before is None:
             command = codec.command(row[11], name, row[12])
@@ -50,10 +52,15 @@ class Owed:
             self._record.say(f"{key} is not held, and comes due never")
         if before is None:
             return
+        if before[12] != row[12]:
+            self._record.say(f"R4: {key} was {before[12]}, and is {row[12]}")
+        if before[9] is not None and parked is None:
+            self._record.redriven.add((key, deed))
+            self._record.calls[key, deed] = 0
         if before[5] != claim and before[5] is not None:
             self._let_go(author, key, before[5])
         if tries < before[7]:
-            # Given back unfinished in an orderly stop, or let go by a person.
+            # Given back unfinished in an orderly stop.
             left = self._record.calls.get((key, deed), 0) - (before[7] - tries)
             self._record.calls[key, deed] = max(left, 0)
         if started < before[8]:
@@ -127,7 +134,7 @@ class Owed:
     def lost(self, owed: set[Deed]) -> Iterator[str]:
         """What was owed so long ago and was not seen to, with nothing gone wrong since.
 
-        A row that is parked is seen to by a person, with those behind it (R20); a
+        So is what was redriven, and was not called since.  A row that is parked is seen to by a person, with those behind it (R20); a
         started one is never called again.
         """
         aside = {
@@ -136,7 +143,12 @@ class Owed:
             if row[9] is not None
         }
         for key, row in self._record.outbox.items():
-            if (key, row[4]) not in owed or row[8] or (*key[:2], row[3]) in aside:
+            deed = key, row[4]
+            if row[8] or (*key[:2], row[3]) in aside:
+                continue
+            if deed in self._record.redriven:
+                yield f"R6: {key} was redriven, and never went out ({row[3]})"
+            if deed not in owed:
                 continue
             yield f"{key} is still owed ({row[3]}, claim {row[5]}, tries {row[7]})"
 

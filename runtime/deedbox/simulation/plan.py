@@ -7,7 +7,7 @@ faults is the same run up to that fault, and a failing plan can be made smaller.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from random import Random
 from typing import Final, TypeVar
@@ -96,6 +96,35 @@ class Sending(Struct, frozen=True):
     copies: int
 
 
+class Within(Struct, frozen=True):
+    """Messages in one transaction of the caller's, `after` milliseconds.
+
+    `raises`: the block raises at its end, so all of it is rolled back; the caller then
+    sends them one by one.
+    """
+
+    after: int
+    sendings: tuple[Sending, ...]
+    raises: bool
+
+
+class Many(Struct, frozen=True):
+    """Instances that begin in bulk, with one call."""
+
+    after: int
+    machine: str
+    starts: tuple[Struct, ...]
+
+
+class Redriving(Struct, frozen=True):
+    """A person lets go of everything that is parked."""
+
+    after: int
+
+
+Other = Within | Many | Redriving
+
+
 class Plan(Struct, frozen=True):
     """A run.  `plain` handlers are not `async`; `window` of a command run at once.
 
@@ -113,15 +142,18 @@ class Plan(Struct, frozen=True):
     operations: tuple[Trouble, ...]
     calls: tuple[Trouble, ...]
     reopens: tuple[int, ...] = (1, 30, 800, 15_000)
+    others: tuple[Other, ...] = ()
 
     @property
     def size(self) -> int:
-        return len(self.sendings) + len(self.operations) + len(self.calls)
+        each = self.sendings, self.others, self.operations, self.calls
+        return sum(map(len, each))
 
 
 IDS: Final = ("a", "b", "c")
 GAPS: Final = (0, 0, 1, 10, 100, 1_000, 5_000, 30_000, None, None)
 LEASES: Final = (2_000, 10_000, 60_000)
+LATER: Final = (0, 1, 5, 20, 300, 2_000, 20_000)
 KEEPS: Final = (0, 1, 1_000, 60_000, None)
 LONG: Final = (100, 3_000, 12_000, 70_000, 400_000)
 
@@ -172,6 +204,7 @@ def plan(seed: int, vocabularies: Sequence[Vocabulary]) -> Plan:
         tuple(_sendings(random, vocabularies)),
         tuple(_troubles(random, operations, 150, AT_OPERATIONS)),
         tuple(_troubles(random, calls, 12, AT_CALLS)),
+        others=tuple(_others(Random(f"others {seed}"), vocabularies)),
     )
 
 
@@ -206,6 +239,32 @@ def _sendings(random: Random, vocabularies: Sequence[Vocabulary]) -> list[Sendin
         gap, id = random.choice(GAPS), codec.id_of(named)
         sendings.append(Sending(gap, codec.name, id, message, message_id, copies))
     return sendings
+
+
+def _others(random: Random, vocabularies: Sequence[Vocabulary]) -> Iterator[Other]:
+    """What is done beside the messages that are sent one by one."""
+    for number in range(random.choice((0, 0, 0, 1, 1, 2))):
+        words, after = random.choice(vocabularies), random.choice(LATER)
+        match random.randrange(4):
+            case 0 | 1:
+                sendings = tuple(_together(random, words, number))
+                yield Within(after, sendings, random.random() < 0.4)
+            case 2:
+                starts = tuple(words.start(random) for _ in range(random.randrange(6)))
+                yield Many(after, words.codec.name, starts)
+            case _:
+                yield Redriving(after * 10)
+
+
+def _together(random: Random, words: Vocabulary, number: int) -> Iterator[Sending]:
+    """Messages to one instance, a start at first."""
+    start = words.start(random)
+    codec, message = words.codec, start
+    id = codec.id_of(start)
+    for each in range(random.randrange(1, 4)):
+        message_id = f"w{number}.{each}" if random.random() < 0.5 else None
+        yield Sending(0, codec.name, id, message, message_id, 0)
+        message = words.message(random) or start
 
 
 def _named(codec: Codec, start: Struct, random: Random) -> Struct:
@@ -249,6 +308,10 @@ def _smaller(plan: Plan) -> list[Plan]:
     found.extend(
         replace(plan, sendings=_without(plan.sendings, number))
         for number in range(len(plan.sendings))
+    )
+    found.extend(
+        replace(plan, others=_without(plan.others, number))
+        for number in range(len(plan.others))
     )
     if any(sending.copies for sending in plan.sendings):
         single = tuple(replace(one, copies=0) for one in plan.sendings)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator, Iterable
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from msgspec import Struct
@@ -17,7 +17,6 @@ from msgspec import Struct
 from ..box import Box
 from ..clock import Timer
 from ..codec import Codec
-from ..errors import StoreFailed
 from ..machine import CommandType
 from ..operations import Key, Program, Transaction
 from ..step import AnyMachine
@@ -26,6 +25,7 @@ from ..worker import Worker
 from ..writer import Writer
 from .backing import Performer
 from .far_side import key_of
+from .guests import inside
 from .plan import Fault
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Process:
         self.writing = world.loop.lane(f"{name} writer", self.home)
         self.dead = False
         self.stopping = False
-        self.waited_for: list[asyncio.Future[object]] = []
+        self.waited_for: list[asyncio.Future[Any]] = []
         self.told = False
         self.renewal: tuple[int, int] | None = None
         self.nap: asyncio.Future[None] | None = None
@@ -216,14 +216,9 @@ class Process:
         except StopIteration as end:
             return cast("T", end.value)
 
-    @contextmanager
-    def transaction(self) -> Generator[Transaction]:
-        """A transaction of the caller's: nothing else runs within it."""
-        if self.world.holder is not None:
-            raise StoreFailed("the write lock is held")
-        with self.store.transaction() as transaction:
-            yield transaction
-        self.world.after_commit(self)
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """A transaction of the caller's."""
+        return inside(self)
 
     # -- handlers
 

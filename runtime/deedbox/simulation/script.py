@@ -7,19 +7,17 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec.structs import replace
-
-from ..codec import text
-from ..errors import DeedboxError, Rejected, SendError, Unsettled
 from ..step import AnyMachine
 from ..testing import Laws
-from ..values import HOUR, Receipt
+from ..values import HOUR
 from .backing import Backing, InMemory
+from .beside import Beside
 from .far_side import AnyAnswer, Character
 from .happened import Run
 from .loop import Deadlock, Endless
-from .plan import Plan, Sending
-from .process import Process, resolve
+from .plan import Plan
+from .process import resolve
+from .senders import Senders
 from .world import Tamper, World
 
 QUIET_AFTER: Final = 900_000
@@ -33,95 +31,8 @@ class Script:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self._answers: dict[tuple[str, str, str], object] = {}
-
-    # -- senders
-
-    async def _send(self, sending: Sending) -> None:
-        """One sender; with a `message_id` it asks until it has an answer."""
-        left = 1 if sending.message_id is None else 1 + sending.copies
-        for _ in range(40):
-            answer = await self._sent(sending)
-            said = answer if isinstance(answer, Receipt | None) else repr(answer)
-            self.world.note("sender", f"{sending.message} to {sending.id} hears {said}")
-            if sending.message_id is None:
-                return
-            if isinstance(answer, Receipt | SendError):
-                self._compare(sending, answer)
-                left -= 1
-                if left == 0:
-                    return
-            await self.world.sleep(self.world.random.choice((0, 40, 3_000)))
-
-    async def _sent(self, sending: Sending) -> object:
-        """The answer, or None when the process died before it gave one."""
-        while not (
-            open_ := [one for one in self.world.living if one.writer is not None]
-        ):
-            await self.world.sleep(100)
-        process = self.world.random.choice(open_)
-        answer: asyncio.Future[object] = self.world.loop.create_future()
-        process.waited_for.append(answer)
-        self.world.spawn(self._ask(process, sending, answer), process.home)
-        said = await answer
-        process.waited_for.remove(answer)
-        return said
-
-    async def _ask(
-        self, process: Process, sending: Sending, answer: asyncio.Future[object]
-    ) -> None:
-        machine = self.world.codecs[sending.machine].machine
-        message, message_id = sending.message, sending.message_id
-        sent = sending.machine, sending.id, text(replace(message, at=-1))
-        self.world.record.sent[sent] += 1
-        said: object
-        try:
-            if type(message) is machine.start_type:
-                said = await process.worker.start(message, message_id=message_id)
-            else:
-                said = await process.worker.send(
-                    machine, sending.id, message, message_id=message_id
-                )
-        except DeedboxError as problem:
-            said = problem
-        if isinstance(said, Receipt) and said.answer == "applied":
-            self._is_committed(sending, said)
-        elif not isinstance(said, Unsettled):
-            self.world.record.sent[sent] -= 1
-            if (
-                self.world.record.sent[sent] < 0
-                and sending.machine not in self.world.record.told
-            ):
-                self.world.break_(
-                    f"R2: {message} was applied, and its sender hears {said!r}"
-                )
-        if not answer.done():
-            answer.set_result(said)
-
-    def _is_committed(self, sending: Sending, receipt: Receipt) -> None:
-        """Who hears that it is applied can read it."""
-        name = sending.machine, sending.id
-        seen = self.world.record.seen.get(name)
-        if name in self.world.record.removed:
-            return
-        if seen is None or seen.row[1] < receipt.rev:
-            self.world.break_(f"R1: {name} hears {receipt}, committed is {seen}")
-
-    def _compare(self, sending: Sending, answer: Receipt | SendError) -> None:
-        """R14: the first answer to a message id is the answer."""
-        name = sending.machine, sending.id
-        if name in self.world.record.removed or not isinstance(
-            answer, Receipt | Rejected
-        ):
-            return
-        said = answer if isinstance(answer, Receipt) else str(answer)
-        first = self._answers.setdefault((*name, sending.message_id or ""), said)
-        if first != said:
-            self.world.break_(
-                f"R14: {sending.message_id} heard {first}, and now {said}"
-            )
-
-    # -- the script of a run
+        self.senders = Senders(world)
+        self.beside = Beside(world, self.senders)
 
     async def main(self) -> None:
         self.world.over = self.world.loop.create_future()
@@ -139,17 +50,24 @@ class Script:
         senders: list[asyncio.Task[None]] = []
         for _ in range(self.world.plan.processes):
             self.world.open()
+        if self.world.plan.others:
+            senders.append(self.world.spawn(self._others()))
         for sending in self.world.plan.sendings:
             await self.world.sleep(self._gap(sending.after))
-            senders.append(self.world.spawn(self._send(sending)))
+            senders.append(self.world.spawn(self.senders.send(sending)))
         for _ in range(60):
-            if not self.world.troubles and not self.world.call_troubles:
+            if not self.world.mishaps.left:
                 break
             await self.world.sleep(1_000)
         await self._quiet_down(senders)
         laws = Laws(self.world.machines, self.world.plan.rules)
         for said in laws.broken(self.world.processes[-1].store):
             self.world.break_(said)
+
+    async def _others(self) -> None:
+        for other in self.world.plan.others:
+            await self.world.sleep(other.after)
+            await self.beside.do(other)
 
     def _gap(self, after: int | None) -> int:
         if after is not None:
@@ -165,7 +83,7 @@ class Script:
 
     async def _quiet_down(self, senders: list[asyncio.Task[None]]) -> None:
         """No more faults, one fresh process: what was owed is seen to."""
-        self.world.quiet = True
+        self.world.mishaps.quiet = True
         self.world.note("the world", "no more faults")
         jumps = abs(self.world.wall_ahead)
         for process in self.world.living:
@@ -180,9 +98,16 @@ class Script:
         if not all(sender.done() for sender in senders):
             self.world.break_("a sender has no answer, long after the last fault")
         if self.world.loop.now >= until:
+            await self._redriven()
             for said in self.world.watch.lost(owed):
                 self.world.break_(said)
             await self._is_quiet()
+
+    async def _redriven(self) -> None:
+        """What is parked in the end is redriven once more, and goes out (R6)."""
+        if any(row[9] is not None for row in self.world.record.outbox.values()):
+            await self.beside.redrive()
+            await self.world.sleep(QUIET_AFTER)
 
     async def _is_quiet(self) -> None:
         """With nothing due and nothing at work, nothing is done.

@@ -77,6 +77,8 @@ class Record:
         self.claimed: dict[Deed, set[int]] = {}
         self.calls: dict[Deed, int] = {}
         self.returned: set[Deed] = set()
+        self.redriven: set[Deed] = set()
+        """Parked once, let go by a person, and not called since."""
         self.removed: set[tuple[str, str]] = set()
         self.times: dict[tuple[str, str], int] = {}
         """The time of the last step under each name, whatever became of the instance."""

@@ -40,7 +40,8 @@ from .backing import Backing
 from .far_side import Character, FarSide, key_of
 from .happened import Happened, Run
 from .loop import Lane, Loop
-from .plan import ONLY_COMMIT, Fault, Plan, Trouble
+from .mishaps import Mishaps
+from .plan import Fault, Plan, Trouble
 from .process import Process, Time, resolve, row_key
 from .seen import Decided, Record
 from .watch import Watch
@@ -84,17 +85,14 @@ class World:
         self.holder: Process | None = None
         self.operations = 0
         self.transactions = 0
+        self.commits = 0
         self.calls = 0
-        self.quiet = False
         self.closed = False
         self.codecs = codecs
         self._tamper = tamper
         self.random = Random(f"world {plan.seed}")
         self._waiting: list[asyncio.Future[None]] = []
-        self.troubles = list(plan.operations)
-        self.call_troubles = list(plan.calls)
-        self._cursed: set[str] = set()
-        self._answers: dict[tuple[str, str, str], object] = {}
+        self.mishaps = Mishaps(plan)
         self._broken: list[str] = []
         self.over: asyncio.Future[None] | None = None
 
@@ -177,8 +175,7 @@ class World:
         mine = {epoch for epoch, name in held_by.items() if name == process.name}
         self.backing.died(process.store, mine)
         for answer in process.waited_for:
-            if not answer.done():
-                answer.set_result(None)
+            resolve(answer)
         if reopens:
             self.spawn(self._reopen(self.random.choice(self.plan.reopens)))
 
@@ -188,7 +185,7 @@ class World:
 
     async def _reopen(self, after: int) -> None:
         await self.sleep(after)
-        if not self.quiet or not self.living:
+        if not self.mishaps.quiet or not self.living:
             self.open()
 
     async def _restart(self, process: Process) -> None:
@@ -215,14 +212,13 @@ class World:
             case Rollback() if not mine:
                 return None
             case Settle():
-                while self.holder is not None:
-                    await self._queue()
+                await self.free()
             case _:
                 pass
         self.note(process.name, operation)
         if fault is Fault.NOT_COMMITTED:
             raise CommitUnknown(fault.value)
-        answer = self._answer(process, operation)
+        answer = self.answer(process, operation, process.store.perform)
         self._lease(process, operation, answer)
         if isinstance(operation, Commit | Rollback):
             self._release()
@@ -235,7 +231,7 @@ class World:
         return answer
 
     async def _before(self, process: Process, operation: AnyOperation) -> Fault | None:
-        trouble = self._trouble(operation)
+        trouble = self.mishaps.at_operation(self.operations, operation)
         if trouble is None:
             return None
         fault = trouble.fault
@@ -270,20 +266,6 @@ class World:
         times = [at - EPOCH - self.loop.now for at in self.record.times.values()]
         return self.random.choice([ahead, *times[-1:]])
 
-    def _trouble(self, operation: AnyOperation) -> Trouble | None:
-        if self.quiet:
-            return None
-        for number, trouble in enumerate(self.troubles):
-            if trouble.at > self.operations:
-                return None
-            if isinstance(operation, Rollback) and trouble.fault is not Fault.FAILS:
-                continue
-            if trouble.fault in ONLY_COMMIT and not isinstance(operation, Commit):
-                continue
-            del self.troubles[number]
-            return trouble
-        return None
-
     def _lease(self, process: Process, operation: AnyOperation, answer: object) -> None:
         """Which session is whose, and until when; a commit makes it count."""
         match operation:
@@ -303,15 +285,24 @@ class World:
             case _:
                 pass
 
-    def _answer(self, process: Process, operation: AnyOperation) -> object:
+    def answer(
+        self,
+        process: Process,
+        operation: AnyOperation,
+        perform: Callable[[AnyOperation], object],
+    ) -> object:
         if self._tamper is None:
-            return process.store.perform(operation)
-        return self._tamper(process, operation, process.store.perform)
+            return perform(operation)
+        return self._tamper(process, operation, perform)
 
     async def _acquire(self, process: Process) -> None:
+        await self.free()
+        self.holder = process
+
+    async def free(self) -> None:
+        """Wait until nobody holds the write lock."""
         while self.holder is not None:
             await self._queue()
-        self.holder = process
 
     async def _queue(self) -> None:
         turn: asyncio.Future[None] = self.loop.create_future()
@@ -326,6 +317,7 @@ class World:
 
     def after_commit(self, process: Process) -> None:
         """The laws are looked at, and the other processes see that somebody wrote."""
+        self.commits += 1
         self.watch.committed(process.name, self.backing.rows())
         for said in self.record.notes:
             self.note(process.name, said)
@@ -349,16 +341,9 @@ class World:
         self.note(process.name, f"calls {command}")
         self.watch.called(process.name, key, command)
         self._look()
-        if key_of(command) in self._cursed:
-            return Trouble(self.calls, Fault.CURSED, 0)
-        if self.quiet or not self.call_troubles:
-            return None
-        if self.call_troubles[0].at > self.calls:
-            return None
-        trouble = self.call_troubles.pop(0)
-        self.note(process.name, f"{trouble.fault.name}: {trouble.fault.value}")
-        if trouble.fault is Fault.CURSED:
-            self._cursed.add(key_of(command))
+        trouble = self.mishaps.at_call(self.calls, key_of(command))
+        if trouble is not None:
+            self.note(process.name, f"{trouble.fault.name}: {trouble.fault.value}")
         return trouble
 
     def begin_call(self, process: Process, key: Key, command: Struct) -> Fault | None:
