@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from deedbox.batch import Held, Tell
+from deedbox.codec import text
 from deedbox.machine import Refused
 from deedbox.operations import (
     AnyOperation,
     Claim,
+    Commit,
     Fence,
     Gone,
     InstanceRow,
@@ -26,6 +28,7 @@ from deedbox.operations import (
     Postpone,
     Quarantine,
     Reap,
+    Redrive,
     Remember,
     Save,
     Take,
@@ -292,6 +295,73 @@ def hand_suspects_out_together() -> Tampering:
     return tampering
 
 
+def redrive_under_a_new_key() -> Tampering:
+    """What is let go is asked for anew, as if it were another deed."""
+
+    def tampering(
+        process: Process, operation: AnyOperation, perform: Perform
+    ) -> object:
+        if not isinstance(operation, Redrive):
+            return perform(operation)
+        store = store_of(process)
+        parked = [row[:3] for row in store.outbox.rows.values() if row[9] is not None]
+        answer = perform(operation)
+        for key in parked:
+            row = store.outbox.rows[key]
+            codec = process.box.machines.codecs[row[0]]
+            anew = with_fields(
+                codec.command(row[11], row[3], row[12]),
+                idempotency_key=f"{row[4]}0",
+            )
+            store.outbox.put(key, (*row[:4], f"{row[4]}0", *row[5:12], text(anew)))
+        return answer
+
+    return tampering
+
+
+def redrive_what_is_parked_away() -> Tampering:
+    """What is parked is dropped, so that it is parked no more."""
+
+    def tampering(
+        process: Process, operation: AnyOperation, perform: Perform
+    ) -> object:
+        if isinstance(operation, Redrive):
+            outbox = store_of(process).outbox
+            for key, row in list(outbox.rows.items()):
+                if key[:2] == (operation.machine, operation.id) and row[9] is not None:
+                    outbox.drop(key)
+        return perform(operation)
+
+    return tampering
+
+
+def redrive_to_no_time() -> Tampering:
+    """What is let go is due in a year."""
+
+    def tampering(_: Process, operation: AnyOperation, perform: Perform) -> object:
+        if isinstance(operation, Redrive):
+            later = operation.now + 31_536_000_000
+            return perform(Redrive(operation.machine, operation.id, later))
+        return perform(operation)
+
+    return tampering
+
+
+def outside_the_transaction() -> Tampering:
+    """What a caller sends in a transaction is committed at once, whatever it does then."""
+
+    def tampering(
+        process: Process, operation: AnyOperation, perform: Perform
+    ) -> object:
+        answer = perform(operation)
+        store = store_of(process)
+        if isinstance(operation, Save | Owe | Journal) and process.world.holder is None:
+            store.perform(Commit())
+        return answer
+
+    return tampering
+
+
 MUTANTS: Final = (
     Mutant("dispatch before commit", dispatch_before_commit),
     Mutant("forget Withdraw", forget(Withdraw)),
@@ -306,6 +376,10 @@ MUTANTS: Final = (
     Mutant("forget the inbox", forget(Remember)),
     Mutant("forget the journal", forget(Journal)),
     Mutant("forget the wake", forget_the_wake),
+    Mutant("redrive under a new key", redrive_under_a_new_key),
+    Mutant("drop what is redriven", redrive_what_is_parked_away),
+    Mutant("redrive to no time", redrive_to_no_time),
+    Mutant("commit within the caller's transaction", outside_the_transaction),
     Mutant("hand suspects out together", hand_suspects_out_together),
     Mutant("forget what is gone", forget_what_is_gone),
 )
