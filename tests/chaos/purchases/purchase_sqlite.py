@@ -14,15 +14,15 @@ CREATE_TABLE: Final = """\
 create table if not exists "deedbox_purchase" (
   "id" text not null primary key,
   "rev" integer not null,
-  "phase" text not null check ("phase" in (
-    'PaymentRunning',
-    'PaymentBackoff',
-    'StockRunning',
-    'PaymentUndoing',
-    'PaymentUndoBackoff',
-    'Settled',
-    'Refunded'
-  )),
+  "phase" text not null check (
+    "phase" = 'PaymentRunning' or
+    "phase" = 'PaymentBackoff' or
+    "phase" = 'StockRunning' or
+    "phase" = 'PaymentUndoing' or
+    "phase" = 'PaymentUndoBackoff' or
+    "phase" = 'Settled' or
+    "phase" = 'Refunded'
+  ),
   "at" integer not null,
   "born" integer not null,
   "version" integer not null,

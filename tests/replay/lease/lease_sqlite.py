@@ -14,13 +14,13 @@ CREATE_TABLE: Final = """\
 create table if not exists "deedbox_lease" (
   "id" text not null primary key,
   "rev" integer not null,
-  "phase" text not null check ("phase" in (
-    'Free',
-    'Held',
-    'Draining',
-    'Retired',
-    'Paused'
-  )),
+  "phase" text not null check (
+    "phase" = 'Free' or
+    "phase" = 'Held' or
+    "phase" = 'Draining' or
+    "phase" = 'Retired' or
+    "phase" = 'Paused'
+  ),
   "at" integer not null,
   "born" integer not null,
   "version" integer not null,

@@ -14,21 +14,21 @@ CREATE_TABLE: Final = """\
 create table if not exists "deedbox_order" (
   "id" text not null primary key,
   "rev" integer not null,
-  "phase" text not null check ("phase" in (
-    'PaymentRunning',
-    'PaymentBackoff',
-    'PaymentSilent',
-    'StockRunning',
-    'StockBackoff',
-    'SettlementRunning',
-    'StockUndoing',
-    'StockUndoBackoff',
-    'PaymentUndoing',
-    'PaymentUndoBackoff',
-    'Settled',
-    'Refunded',
-    'Reserving'
-  )),
+  "phase" text not null check (
+    "phase" = 'PaymentRunning' or
+    "phase" = 'PaymentBackoff' or
+    "phase" = 'PaymentSilent' or
+    "phase" = 'StockRunning' or
+    "phase" = 'StockBackoff' or
+    "phase" = 'SettlementRunning' or
+    "phase" = 'StockUndoing' or
+    "phase" = 'StockUndoBackoff' or
+    "phase" = 'PaymentUndoing' or
+    "phase" = 'PaymentUndoBackoff' or
+    "phase" = 'Settled' or
+    "phase" = 'Refunded' or
+    "phase" = 'Reserving'
+  ),
   "at" integer not null,
   "born" integer not null,
   "version" integer not null,

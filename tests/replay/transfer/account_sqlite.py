@@ -14,10 +14,10 @@ CREATE_TABLE: Final = """\
 create table if not exists "deedbox_account" (
   "id" text not null primary key,
   "rev" integer not null,
-  "phase" text not null check ("phase" in (
-    'Open',
-    'Closed'
-  )),
+  "phase" text not null check (
+    "phase" = 'Open' or
+    "phase" = 'Closed'
+  ),
   "at" integer not null,
   "born" integer not null,
   "version" integer not null,

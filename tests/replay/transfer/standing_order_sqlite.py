@@ -14,11 +14,11 @@ CREATE_TABLE: Final = """\
 create table if not exists "deedbox_standing_order" (
   "id" text not null primary key,
   "rev" integer not null,
-  "phase" text not null check ("phase" in (
-    'Planned',
-    'Stopped',
-    'Complete'
-  )),
+  "phase" text not null check (
+    "phase" = 'Planned' or
+    "phase" = 'Stopped' or
+    "phase" = 'Complete'
+  ),
   "at" integer not null,
   "born" integer not null,
   "version" integer not null,

@@ -14,13 +14,13 @@ CREATE_TABLE: Final = """\
 create table if not exists "deedbox_transfer" (
   "id" text not null primary key,
   "rev" integer not null,
-  "phase" text not null check ("phase" in (
-    'Taking',
-    'Giving',
-    'Returning',
-    'Moved',
-    'NotMoved'
-  )),
+  "phase" text not null check (
+    "phase" = 'Taking' or
+    "phase" = 'Giving' or
+    "phase" = 'Returning' or
+    "phase" = 'Moved' or
+    "phase" = 'NotMoved'
+  ),
   "at" integer not null,
   "born" integer not null,
   "version" integer not null,
