@@ -41,16 +41,19 @@ def unknown(
     known: Iterable[str],
     *,
     otherwise: str = "",
+    instead: str = "",
     repairs: bool = True,
     before: str = "",
 ) -> Problem:
     """A name that means nothing here, with the one that was probably meant.
 
-    `otherwise` is said when none is near; `repairs` is False where the name stands
+    `otherwise` is said when none is near, `instead` in any case; `repairs` is False where the name stands
     for more than itself, so that to exchange it is not certain to be right; `before`
     is written before the exchanged name.
     """
     names = sorted(set(known))
+    if instead:
+        return Problem(code, name.span, text, hints=(instead,))
     meant = nearest(name.text, names)
     if meant is None:
         if not otherwise and 0 < len(names) <= MOST_LISTED:

@@ -49,6 +49,8 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
     "undo": ("compensate", "rollback", "revert", "otherwise"),
     "silence": ("timeout", "timed_out", "deadline"),
     "abort": ("fail", "cancel"),
+    "spent": ("exhausted", "finally"),
+    "each": ("for", "foreach"),
     "first": ("initial", "base", "start", "delay"),
     "factor": ("multiplier", "backoff"),
     "max": ("cap", "maximum", "ceiling"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from .. import core, syntax
-from ..names import Scope
+from ..names import Scope, to_import
 from ..naming import unknown
 from ..problems import Edit, Fix, Problem
 from ..source import Span, after
@@ -144,7 +144,8 @@ def _elsewhere(
     target = outline.scope.machines.get(name.text)
     if target is None:
         if not mentions_error(outline.scope.types.get(name.text, NoneType())):
-            _unknown("machine", name, outline.scope.machines, place)
+            instead = to_import(name.text, outline.scope.elsewhere)
+            _unknown("machine", name, outline.scope.machines, place, instead)
         return None
     wanted = [(part.name, part) for part in target.key]
     key = _in_order(f"the key of `{name.text}`", wanted, issue.key, place, facts, span)
@@ -359,6 +360,8 @@ def _no_such_field(
     place.problems.append(unknown("DEED303", name, text, known))
 
 
-def _unknown(sort: str, name: syntax.Name, known: Iterable[str], place: Place) -> None:
+def _unknown(
+    sort: str, name: syntax.Name, known: Iterable[str], place: Place, instead: str = ""
+) -> None:
     text = f"there is no {sort} `{name.text}`"
-    place.problems.append(unknown("DEED201", name, text, known))
+    place.problems.append(unknown("DEED201", name, text, known, instead=instead))

@@ -8,6 +8,7 @@ they open a scope.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from .. import core
 from ..source import Span
@@ -95,7 +96,20 @@ def wrong_arguments(
     name: str, place: Place, span: Span, kinds: tuple[Type, ...] = ()
 ) -> core.Expr:
     found = f", not {', '.join(show(kind) for kind in kinds)}" if kinds else ""
-    return place.report("DEED308", span, f"`{name}` takes {SHAPES[name]}{found}")
+    other = _OF_THE_OTHER_SORT.get((name, *{base_of(kind) for kind in kinds}))
+    hint = "" if other is None else f"For such values write `{other}`."
+    text = f"`{name}` takes {SHAPES[name]}{found}"
+    return place.report("DEED308", span, text, hint=hint)
+
+
+_OF_THE_OTHER_SORT: Final[Mapping[tuple[object, ...], str]] = {
+    ("max", INSTANT): "latest",
+    ("min", INSTANT): "earliest",
+    ("latest", INT): "max",
+    ("earliest", INT): "min",
+    ("latest", DURATION): "max",
+    ("earliest", DURATION): "min",
+}
 
 
 def wait(

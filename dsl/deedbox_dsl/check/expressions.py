@@ -13,6 +13,7 @@ from typing import Literal, assert_never
 
 from .. import core, syntax
 from ..naming import reserved, taken, unknown
+from ..problems import Edit, Fix, Problem
 from ..reserved import why_no_local
 from ..source import Span
 from ..types import (
@@ -122,6 +123,8 @@ def _binary(expr: syntax.Binary, place: Place, facts: Facts) -> core.Expr:
         after = learn(facts, left, operator != "or")
         right = condition(expr.right, place, after, f"after `{operator}`")
         return core.Binary(operator, left, right, BOOL, expr.span)
+    if operator in ("==", "!=") and _is_whole_state(expr.left, place):
+        return _whole_state(expr, place)
     left = infer(expr.left, place, facts)
     right = infer(expr.right, place, facts)
     if is_error(left) or is_error(right):
@@ -133,6 +136,34 @@ def _binary(expr: syntax.Binary, place: Place, facts: Facts) -> core.Expr:
             return arithmetic(operator, left, right, place, expr.span)
         case _:
             assert_never(operator)
+
+
+def _is_whole_state(expr: syntax.Expr, place: Place) -> bool:
+    return (
+        isinstance(expr, syntax.Var)
+        and expr.name not in place.names
+        and expr.name in place.subjects
+    )
+
+
+def _whole_state(expr: syntax.Binary, place: Place) -> core.Expr:
+    """`phase == Held`, which is asked with `is`."""
+    subject = expr.left.name if isinstance(expr.left, syntax.Var) else ""
+    state = expr.right.name if isinstance(expr.right, syntax.Var) else "A"
+    written = f"{subject} is {state}"
+    if expr.operator == "!=":
+        written = f"not {written}"
+    fix = Fix(f"Write `{written}`", (Edit(expr.span, written),))
+    place.problems.append(
+        Problem(
+            "DEED301",
+            expr.span,
+            f"`{subject}` is a whole state, and `{expr.operator}` compares values",
+            hints=(f"Write `{written}`.",),
+            fixes=(fix,) if isinstance(expr.right, syntax.Var) else (),
+        )
+    )
+    return core.Constant(None, ERROR, expr.span)
 
 
 def _conditional(
@@ -304,8 +335,9 @@ def _ended(command: str, outcome: syntax.Name, place: Place, span: Span) -> core
     if outcomes is None or outcome.text not in outcomes:
         known = place.ghosts if outcomes is None else outcomes
         wrong = syntax.Name(command, span) if outcomes is None else outcome
-        what = "command" if outcomes is None else f"outcome of `{command}`"
-        text = f"there is no {what} `{wrong.text}`"
+        text = f"`{command}` does not end with `{outcome.text}`"
+        if outcomes is None:
+            text = f"there is no command `{command}`"
         place.problems.append(
             unknown("DEED201", wrong, text, known, repairs=outcomes is not None)
         )

@@ -73,7 +73,14 @@ def _unknown(name: str, place: Place, span: Span) -> core.Expr:
         known.append(binding.name)
     before = f"{name}: " if place.punned else ""
     called = syntax.Name(name, span)
-    place.problems.append(unknown("DEED201", called, text, known, before=before))
+    state = ""
+    if name in place.phases:
+        state = (
+            f"It is a state: write `phase is {name}`, of several `phase is {name} | …`."
+        )
+    place.problems.append(
+        unknown("DEED201", called, text, known, otherwise=state, before=before)
+    )
     return core.Constant(None, ERROR, span)
 
 
@@ -165,7 +172,9 @@ def named_member(
         known = {field for fields in place.states.values() for field in fields}
         return _no_field(f"the `{side}` state", name, known, place, expr.name.span)
     if target not in place.scope.policies:
-        return None
+        if binding is None or binding.bound or name not in binding.fields:
+            return None
+        return _without_as(target, binding, expr.target.span, place)
     ladder = place.scope.policies[target]
     if ladder is None:
         return core.Constant(None, ERROR, span)
@@ -177,6 +186,15 @@ def named_member(
             "DEED504", span, f"`{target}` is unlimited, so it has no number of attempts"
         )
     return core.Attempts(target, INT, span)
+
+
+def _without_as(target: str, binding: Binding, span: Span, place: Place) -> core.Expr:
+    """`out.error` in a clause that does not say `as out`."""
+    text = f"there is nothing called `{target}` here"
+    hint = f"Write `as {target}` after the name of {binding.owner}."
+    fix = Fix(f"Write `as {target}`", (Edit(after(binding.span), f" as {target}"),))
+    place.problems.append(Problem("DEED201", span, text, hints=(hint,), fixes=(fix,)))
+    return core.Constant(None, ERROR, span)
 
 
 def _variant_field(

@@ -2,7 +2,8 @@
 
 For each state that is not final: each message, each outcome of the awaited
 command and each deadline needs clauses of which the last has no guard.  Guards
-are compared by intervals; what cannot be decided is left alone.
+are compared by intervals; what cannot be decided is left alone.  Where a name of an
+event or of a state means nothing, that is said already, and it may be what is missing.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from ..check.learning import decide, learn
 from ..problems import Label, Problem
 from ..source import Span
 from . import offers
+from .unread import unread_events
 
 _Table = Mapping[str, Mapping[core.Trigger, list[core.Clause]]]
 
@@ -26,15 +28,17 @@ def coverage(machine: core.Machine, written: syntax.Machine) -> list[Problem]:
         table[clause.state].setdefault(clause.trigger, []).append(clause)
     places = _places(machine, written)
     commands = {command.name: command for command in machine.commands}
+    unread = unread_events(machine, written)
     problems: list[Problem] = []
     for state in machine.states:
         if state.final:
             continue
         decided = table.get(state.name, {})
-        problems += _missing_messages(
-            state, machine, decided, places[state.name], written
-        )
-        if state.awaits is not None:
+        if state.name not in unread.messages:
+            problems += _missing_messages(
+                state, machine, decided, places[state.name], written
+            )
+        if state.awaits is not None and state.name not in unread.outcomes:
             command = commands[state.awaits]
             problems += _missing_outcomes(
                 state, command, machine, decided, places[state.name], written

@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence, Set
 from typing import Protocol
 
 from .. import core, syntax
-from ..names import Scope
+from ..names import Scope, to_import
 from ..naming import reserved, taken, unknown
 from ..policies import is_limited, waits_text
 from ..problems import Problem
@@ -42,7 +42,8 @@ def _policy(
     policy = action.policy
     if policy.text not in scope.policies:
         text = f"there is no policy `{policy.text}`"
-        yield unknown("DEED201", policy, text, scope.policies)
+        instead = to_import(policy.text, scope.elsewhere)
+        yield unknown("DEED201", policy, text, scope.policies, instead=instead)
         return
     found = scope.policies[policy.text]
     if found is None:

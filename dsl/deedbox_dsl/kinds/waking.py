@@ -38,8 +38,9 @@ def wakes(
             text = f"`{name.text}` wakes it already"
             yield taken(name.text, name.span, named[name.text], text)
         named.setdefault(name.text, name.span)
+    understood = named.keys() <= messages.keys()
     for name_text, message in messages.items():
-        if name_text not in named:
+        if name_text not in named and understood:
             text = f"nothing says what happens on `{name_text}`"
             hint = f"Add `wake on {name_text}`; other messages need a plain `machine`."
             yield Problem("DEED401", message.name.span, text, hints=(hint,))

@@ -7,7 +7,7 @@ is reported again.
 """
 
 from .resolve import resolve
-from .scope import Resolution, Scope, Signature
+from .scope import Resolution, Scope, Signature, to_import
 from .work import module_name
 from .written import resolve_type
 
@@ -18,4 +18,5 @@ __all__ = [
     "module_name",
     "resolve",
     "resolve_type",
+    "to_import",
 ]

@@ -19,7 +19,7 @@ from ..types import (
     Type,
     show,
 )
-from .work import Work, module_name
+from .work import Work, elsewhere, module_name
 from .written import type_of
 
 
@@ -136,4 +136,4 @@ def type_written(
                 return None
 
     known = [*work.declared[path], *work.origin[path]]
-    return type_of(written, lookup, known, problems)
+    return type_of(written, lookup, known, elsewhere(work, path), problems)

@@ -24,7 +24,7 @@ from .imports import (
 )
 from .scope import Resolution, Scope, Signature
 from .unused import find_unused
-from .work import Work, module_name
+from .work import Work, elsewhere, module_name
 
 
 def resolve(
@@ -77,7 +77,14 @@ def _scope(work: Work, path: str) -> Scope:
             policies[name] = None
     name = module_name(path, work.modules[path])
     return Scope(
-        name, path, types, policies, machines, tuple(imported), sources_of(work, path)
+        name,
+        path,
+        types,
+        policies,
+        machines,
+        tuple(imported),
+        sources_of(work, path),
+        elsewhere(work, path),
     )
 
 

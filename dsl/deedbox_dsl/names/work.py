@@ -39,7 +39,23 @@ class Work:
     signatures: dict[tuple[str, str], Signature] = field(
         default_factory=dict[tuple[str, str], Signature]
     )
+    elsewhere: dict[str, dict[str, str]] = field(
+        default_factory=dict[str, dict[str, str]]
+    )
     problems: list[Problem] = field(default_factory=list[Problem])
+
+
+def elsewhere(work: Work, path: str) -> dict[str, str]:
+    """What a module neither declares nor imports, and a module that declares it."""
+    if path not in work.elsewhere:
+        own = {*work.declared[path], *work.origin[path]}
+        work.elsewhere[path] = {
+            name: module_name(other, work.modules[other])
+            for other in sorted(work.modules, reverse=True)
+            for name in work.declared[other]
+            if name not in own
+        }
+    return work.elsewhere[path]
 
 
 def module_name(path: str, module: syntax.Module) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 from .. import syntax
@@ -16,7 +16,7 @@ from ..types import (
     Maybe,
     Type,
 )
-from .scope import Scope
+from .scope import Scope, to_import
 
 _Lookup: TypeAlias = Callable[[str], Type | None]
 
@@ -25,17 +25,18 @@ def resolve_type(
     written: syntax.TypeExpr, scope: Scope, problems: list[Problem]
 ) -> Type:
     """The type that a spec writes inside a machine."""
-    return type_of(written, scope.types.get, scope.types, problems)
+    return type_of(written, scope.types.get, scope.types, scope.elsewhere, problems)
 
 
 def type_of(
     written: syntax.TypeExpr,
     lookup: _Lookup,
     known: Iterable[str],
+    elsewhere: Mapping[str, str],
     problems: list[Problem],
 ) -> Type:
     if isinstance(written, syntax.OptionalType):
-        item = type_of(written.item, lookup, known, problems)
+        item = type_of(written.item, lookup, known, elsewhere, problems)
         return ERROR if item == ERROR else Maybe(item)
     name, arguments = written.name, written.arguments
     if name.text == "list":
@@ -43,12 +44,14 @@ def type_of(
             text = "`list` takes the type of its items: `list[text]`"
             problems.append(Problem("DEED308", written.span, text))
             return ERROR
-        item = type_of(arguments[0], lookup, known, problems)
+        item = type_of(arguments[0], lookup, known, elsewhere, problems)
         return ERROR if item == ERROR else ListOf(item)
     found = Base(name.text) if name.text in BASE_TYPES else lookup(name.text)
     if found is None:
         text = f"there is no type `{name.text}`"
-        problems.append(unknown("DEED201", name, text, [*known, *BASE_TYPES, "list"]))
+        every = [*known, *BASE_TYPES, "list"]
+        instead = to_import(name.text, elsewhere)
+        problems.append(unknown("DEED201", name, text, every, instead=instead))
         return ERROR
     if arguments:
         text = f"`{name.text}` takes no types in brackets"

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ..problems import Label, Problem
+from ..problems import Edit, Fix, Label, Problem
 from ..source import Text
 from .lexemes import Lexeme
 
@@ -96,6 +96,49 @@ def mended(text: Text, layout: Layout) -> str:
             done = lexeme.end
     rest = text.content[done:]
     return "".join([*pieces, rest, "\n", "}" * missing[len(layout.lexemes)]])
+
+
+@dataclass(frozen=True, slots=True)
+class Unopened:
+    """A `{` that is missing: the problem, the text with it, and where its `}` stands."""
+
+    problem: Problem
+    mended: str
+    closer: int
+
+
+def unopened(text: Text, layout: Layout) -> Unopened | None:
+    """The line that the first `}` too many would close, where it opens nothing itself."""
+    lexemes = layout.lexemes
+    closers = (
+        index
+        for index, lexeme in enumerate(lexemes)
+        if lexeme.text == "}" and lexeme.first and lexeme.start in layout.flawed
+    )
+    closer = next(closers, None)
+    if closer is None:
+        return None
+    margin = layout.columns[closer]
+    lines = [i for i in range(closer) if lexemes[i].first]
+    heads = [n for n, i in enumerate(lines) if layout.columns[i] <= margin]
+    if not heads or heads[-1] + 1 == len(lines):
+        return None
+    head, inside = lines[heads[-1]], lines[heads[-1] + 1]
+    last = lexemes[inside - 1]
+    if layout.columns[head] < margin or last.text in ("{", "}"):
+        return None
+    end = text.span(last.end, last.end)
+    there = text.span(lexemes[closer].start, lexemes[closer].end)
+    problem = Problem(
+        "DEED101",
+        end,
+        f"`{{` is missing after `{last.text}`",
+        label="expected `{` here",
+        others=(Label(there, "this `}` would close it"),),
+        fixes=(Fix("Write `{`", (Edit(end, " {"),)),),
+    )
+    mended = text.content[: last.end] + " {" + text.content[last.end :]
+    return Unopened(problem, mended, lexemes[closer].start)
 
 
 def _balance(lexemes: Sequence[Lexeme]) -> tuple[bool, bool]:

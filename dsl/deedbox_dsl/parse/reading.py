@@ -14,7 +14,7 @@ from .. import syntax
 from ..problems import Problem
 from ..source import Text
 from . import tree
-from .braces import lay_out, mended
+from .braces import lay_out, mended, unopened
 from .lexemes import Scan, scan
 from .piece import FAULTS, Fault, read_piece, worded
 from .recovery import MOST_PROBLEMS, Recovered, recover, words_of
@@ -57,6 +57,7 @@ def read(text: Text) -> Reading:
         failure = whole
     found = recover(text, scanned, lay_out(text, scanned.lexemes))
     if failure is not None:
+        found = _unopened(text, found) or found
         found = _by_indentation(text, scanned, found) or found
     problems = [*scanned.problems, *found.layout.problems, *found.problems]
     sound, lost = found.sound, found.lost
@@ -81,6 +82,22 @@ def _by_indentation(text: Text, scanned: Scan, found: Recovered) -> Recovered | 
     if _faults(Text.of(text.path, mended(text, layout))) >= len(found.problems):
         return None
     return recover(text, scanned, layout)
+
+
+def _unopened(text: Text, found: Recovered) -> Recovered | None:
+    """The text with one `{` more, where a `}` too many would close it."""
+    missing = unopened(text, found.layout)
+    if missing is None:
+        return None
+    left = len(found.layout.problems) + len(found.problems)
+    if _faults(Text.of(text.path, missing.mended)) >= left:
+        return None
+    layout = replace(found.layout, problems=(missing.problem,))
+    inside = missing.problem.span.start, missing.closer
+    others = (
+        each for each in found.problems if not inside[0] <= each.span.start < inside[1]
+    )
+    return replace(found, layout=layout, problems=tuple(others))
 
 
 def _faults(text: Text) -> int:

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from .. import syntax
-from ..problems import Problem
+from ..problems import Edit, Fix, Problem
 from ..source import Text
 from . import tree
 from .braces import Layout
 from .lexemes import Lexeme, Scan
 from .piece import FAULTS, Fault, read_piece, worded
-from .slices import cut
-from .tables import Start
+from .slices import OWN_HEADS, cut
+from .tables import Start, Stop, tree_of
 from .tree_nodes import Place
 
 if TYPE_CHECKING:
@@ -181,12 +181,45 @@ def _part(
     if isinstance(shell, FAULTS):
         recovery.report(shell)
     block = recovery.layout.blocks[opener]
+    other = _another_kind(recovery, low, high, opener, within)
+    if other is not None:
+        recovery.report(other)
+        return None
     items = _items(recovery, opener + 1, min(block.end, high), within)
     if len(recovery.problems) == found and node is not None:
         recovery.report(node)
     if shell is None or isinstance(shell, FAULTS):
         return None
     return _filled(tree.part(shell, recovery.place(low)), items)
+
+
+def _another_kind(
+    recovery: _Recovery, low: int, high: int, opener: int, within: str
+) -> Problem | None:
+    """A kind whose items are those of another, as which all of it can be read."""
+    if within not in OWN_HEADS:
+        return None
+    lexemes, block = recovery.scanned.lexemes, recovery.layout.blocks[opener]
+    pieces = cut(recovery.layout, opener + 1, min(block.end, high), within)
+    heads = {recovery.first_word(*piece) for piece in pieces}
+    word = next(each for each in lexemes[low:opener] if each.text == within)
+    base, end = lexemes[low].start, lexemes[high - 1].end
+    for other, own in OWN_HEADS.items():
+        if len(heads & own - OWN_HEADS[within]) < 2:
+            continue
+        before = recovery.text.content[base : word.start]
+        piece = before + other + recovery.text.content[word.end : end]
+        if isinstance(tree_of(piece, "decl"), Stop):
+            continue
+        span = recovery.text.span(word.start, word.end)
+        return Problem(
+            "DEED101",
+            span,
+            f"what stands in this `{within}` are items of a `{other}`",
+            label=f"did you mean `{other}`?",
+            fixes=(Fix(f"Write `{other}`", (Edit(span, other),)),),
+        )
+    return None
 
 
 def _items(

@@ -105,6 +105,11 @@ def _changes(before: Lexeme | None, here: Lexeme, stop: Stop) -> Iterator[Repair
         meant = nearest(here.text, words)
         if meant is not None:
             yield Repair("exchange", here.start, here.end, meant, meant)
+    asks = before is not None and before.text in ("phase", "old", "new")
+    if asks and here.text == "=" and "IS" in expected:
+        yield Repair("exchange", here.start, here.end, "is", "is")
+    if before is not None and before.text[:1].isupper() and here.text == ",":
+        yield Repair("exchange", here.start, here.end, " |", "|")
     for (sign, terminal), meant in _EXCHANGED.items():
         if here.text == sign and terminal in expected:
             yield Repair("exchange", here.start, here.end, meant, meant)

@@ -33,6 +33,8 @@ _SLIPS: Final[dict[tuple[str, str], str]] = {
     ("=>", "WHEN"): "What happens stands in braces: `{ goto State }`.",
     ("goto", "WHEN"): "What happens stands in braces: `{ goto State }`.",
     ("(", "LBRACE"): "Fields stand in braces: `{ name: type }`.",
+    ("<", "LSQB"): "A list is written with its item in brackets: `list[text]`.",
+    ("due", "BY"): "`by` comes first, then `due`.",
     (",", "VBAR"): "Alternatives are separated by `|`.",
     ("]", "NAME"): "A list is written with its item: `list[text]`.",
     ("{", "VERSION"): "Every kind states the version of its stored shape: `version 1`.",
@@ -73,8 +75,33 @@ _ACTIONS: Final = frozenset(
 )
 
 
-def advice(here: Lexeme, expected: frozenset[str]) -> Iterator[str]:
+_AFTER: Final[dict[tuple[str, str], str]] = {
+    ("retry", "NAME"): "`retry` names a policy: `retry ladder then …`.",
+    ("start", "LBRACE"): "A start has a block: `start { goto State { … } }`.",
+}
+"""The word before, and what is wanted after it."""
+
+
+def advice_after(before: Lexeme | None, expected: frozenset[str]) -> Iterator[str]:
+    """What is known about what stands behind a word."""
+    yield from (
+        advice
+        for (word, terminal), advice in _AFTER.items()
+        if before is not None and word == before.text and terminal in expected
+    )
+
+
+def advice(
+    here: Lexeme,
+    expected: frozenset[str],
+    before: Lexeme | None = None,
+    after: Lexeme | None = None,
+) -> Iterator[str]:
     """What is known about a word or sign that people often write here."""
+    yield from advice_after(before, expected)
+    block = after is not None and after.text == "{"
+    if here.sort == "word" and here.text[:1].isupper() and block and "IN" in expected:
+        yield f"What happens in a state stands in `in {here.text} {{ … }}`."
     yield from (
         advice
         for (sign, terminal), advice in _SLIPS.items()

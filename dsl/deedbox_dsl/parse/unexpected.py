@@ -19,7 +19,7 @@ from .lexemes import Lexeme, not_a_duration
 from .phrases import expectation, keywords, phrases_of
 from .repairs import Piece, repair
 from .slices import HEADS
-from .slips import advice
+from .slips import advice, advice_after
 from .tables import Stop
 
 _UNDOCUMENTED: Final = frozenset(
@@ -57,12 +57,13 @@ def unexpected(
             or _no_undo(text, lexemes[: index + 1], stop)
             or _no_fraction(text, here, stop.expected)
             or _assignment(text, lexemes[index : index + 2], stop)
+            or _no_do(text, lexemes[index : index + 2], stop)
             or _mended(text, lexemes, index, stop, piece)
-            or _misplaced(text, lexemes[: index + 1], stop, expected)
+            or _misplaced(text, lexemes, index, stop, expected)
         )
     if before is not None and before.sort == "doc":
         return _documents_nothing(text, before)
-    return _unfinished(text, before, expected)
+    return _unfinished(text, before, expected, stop)
 
 
 def _mended(
@@ -84,12 +85,15 @@ def _mended(
             title, label = f"Write {written}", f"expected {written} before this"
             if found.written in (")", "]"):
                 others = _opened(text, lexemes[: index + 1])
+        case "delete" if hints:
+            message, title, label = f"{_quoted(here)} does not belong here", "", ""
         case "delete":
             message = f"this {written} is one too many"
             title, label = f"Delete {written}", "nothing that needs it stands here"
         case _:
             message = f"{_quoted(here)} does not belong here"
             title, label = f"Write {written}", f"did you mean {written}?"
+            hints = [each for each in hints if f"`{found.written}" in each]
     edit = Edit(text.span(found.low, found.high), found.text)
     return Problem(
         "DEED101",
@@ -98,7 +102,7 @@ def _mended(
         label=label,
         others=others,
         hints=tuple(hints),
-        fixes=(Fix(title, (edit,)),),
+        fixes=(Fix(title, (edit,)),) if title else (),
     )
 
 
@@ -120,6 +124,21 @@ def _assignment(text: Text, ahead: Sequence[Lexeme], stop: Stop) -> Problem | No
     )
 
 
+def _no_do(text: Text, ahead: Sequence[Lexeme], stop: Stop) -> Problem | None:
+    """`evict(resource)` among statements."""
+    calls = len(ahead) == 2 and ahead[1].text == "(" and ahead[0].sort == "word"
+    if not calls or not stop.expected >= {"DO", "GOTO"}:
+        return None
+    here = ahead[0]
+    return Problem(
+        "DEED101",
+        text.span(here.start, here.end),
+        f"`do` is missing before {_quoted(here)}",
+        label="a command is asked for with `do`",
+        fixes=(Fix("Write `do`", (Edit(text.span(here.start, here.start), "do "),)),),
+    )
+
+
 def _no_fraction(text: Text, here: Lexeme, expected: frozenset[str]) -> Problem | None:
     """`0.5`, which only the `factor` of a policy may be."""
     if here.sort != "number" or "." not in here.text or "DOTDOT" in expected:
@@ -136,10 +155,16 @@ def _no_fraction(text: Text, here: Lexeme, expected: frozenset[str]) -> Problem 
 
 
 def _misplaced(
-    text: Text, read: Sequence[Lexeme], stop: Stop, phrases: Sequence[str]
+    text: Text,
+    lexemes: Sequence[Lexeme],
+    index: int,
+    stop: Stop,
+    phrases: Sequence[str],
 ) -> Problem:
-    """The problem of the last lexeme of `read`."""
-    here = read[-1]
+    """The problem of the lexeme at `index`."""
+    read, here = lexemes[: index + 1], lexemes[index]
+    before = lexemes[index - 1] if index > 0 else None
+    after = lexemes[index + 1] if index + 1 < len(lexemes) else None
     expected = stop.expected
     span = text.span(here.start, here.end)
     hints: list[str] = []
@@ -149,7 +174,7 @@ def _misplaced(
         if meant is not None:
             hints.append(f"Did you mean `{meant}`?")
             fixes = (Fix(f"Write `{meant}`", (Edit(span, meant),)),)
-    hints.extend([*advice(here, expected)][:1])
+    hints.extend([*advice(here, expected, before, after)][:1])
     if len(read) > 1 and read[-2].text == "at" and expected == frozenset(("NAME",)):
         hints.append(
             "`at` waits for a field: declare `due: instant` in the state, set it on "
@@ -173,7 +198,9 @@ def _misplaced(
     )
 
 
-def _unfinished(text: Text, before: Lexeme | None, phrases: Sequence[str]) -> Problem:
+def _unfinished(
+    text: Text, before: Lexeme | None, phrases: Sequence[str], stop: Stop
+) -> Problem:
     end = 0 if before is None else before.end
     after = "" if before is None else f" after {_quoted(before)}"
     return Problem(
@@ -181,6 +208,7 @@ def _unfinished(text: Text, before: Lexeme | None, phrases: Sequence[str]) -> Pr
         text.span(end, end),
         f"something is missing{after}",
         label=expectation(phrases),
+        hints=tuple(advice_after(before, stop.expected)),
     )
 
 

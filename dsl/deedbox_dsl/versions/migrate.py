@@ -25,9 +25,10 @@ from ..names import Scope
 from ..naming import taken, unknown
 from ..problems import Problem
 from ..source import Span
+from ..types import mentions_error
 from .owed import asked_by_kind, asks, keeps, owed
 from .rebase import rebase
-from .shapes import shape_of
+from .shapes import fields_of, shape_of
 from .stored import by_name, same_stored
 from .unreadable import Unreadable, not_copied, unreadable_commands, unreadable_states
 
@@ -68,6 +69,8 @@ def migrate(
 ) -> tuple[tuple[core.Migration, ...], list[Problem]]:
     """The migrations from every released version, oldest first, and what they lack."""
     now = shape_of(machine, scope.module)
+    if any(mentions_error(each.type) for each in fields_of(now)):
+        return (), []
     recorded = {each.version: each for each in released}
     problems = list(_version(machine, now, recorded))
     blocks = dict(_blocks(machine, written, recorded, problems))
@@ -193,7 +196,8 @@ def _cannot_read(step: _Step, unreadable: list[Unreadable], span: Span) -> Probl
     )
     lines = [each.write for each in unreadable if each.write is not None]
     pasted = "".join(f"\n    {line}" for line in lines)
-    hints = [f"Also: {each.why}." for each in rest]
+    also = dict.fromkeys(each.why for each in rest if each.why != first.why)
+    hints = [f"Also: {why}." for why in also]
     if lines and step.block is None:
         hints.append(f"Add:\n  migrate from {version} {{{pasted}\n  }}")
     elif lines:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ... import syntax
-from ...names import Scope
+from ...names import Scope, to_import
 from ...naming import taken, unknown
 from ...policies import is_limited
 from ...problems import Problem, has_errors
@@ -111,7 +111,11 @@ def _again(
     scope: Scope,
     problems: list[Problem],
 ) -> syntax.Action | None:
-    """What `again` stands for, when the retry says it and can."""
+    """What `again` stands for, when the retry says it and can.
+
+    Of a policy that makes no ladder it is not known whether it is limited; the retry
+    says so by what it says of `spent`.
+    """
     said = [
         part
         for rule in attempt.rules
@@ -134,24 +138,22 @@ def _again(
     policy = uses[0].policy
     if policy.text not in scope.policies:
         text = f"there is no policy `{policy.text}`"
-        problems.append(unknown("DEED201", policy, text, scope.policies))
+        instead = to_import(policy.text, scope.elsewhere)
+        problems.append(
+            unknown("DEED201", policy, text, scope.policies, instead=instead)
+        )
         return None
     ladder = scope.policies[policy.text]
-    if ladder is None:
+    limited = bool(spent) if ladder is None else is_limited(ladder)
+    if limited and not spent:
+        text = f"`{policy.text}` is limited, and nothing says what happens when it is spent"
+        hint = "Add `spent => done Exhausted { … }`."
+        problems.append(Problem("DEED304", policy.span, text, hints=(hint,)))
         return None
-    if is_limited(ladder):
-        if not spent:
-            text = f"`{policy.text}` is limited, and nothing says what happens when it is spent"
-            hint = "Add `spent => done Exhausted { … }`."
-            problems.append(Problem("DEED304", policy.span, text, hints=(hint,)))
-            return None
+    if limited:
         return syntax.RetryThen(policy, None, spent[0].action, policy.span)
-    problems += [
-        Problem(
-            "DEED504", item.span, f"`{policy.text}` is unlimited, so it is never spent"
-        )
-        for item in spent
-    ]
+    never = f"`{policy.text}` is unlimited, so it is never spent"
+    problems += [Problem("DEED504", item.span, never) for item in spent]
     return syntax.RetryForever(policy, None, policy.span)
 
 
