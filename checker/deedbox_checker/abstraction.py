@@ -124,6 +124,11 @@ def explored_value(model: Model, type: Type, value: object) -> object:
     match bare(type):
         case Declared(base=Base.TEXT) | Base.TEXT:
             return plain_text(model, bare(type), cast(str, value))
+        case Declared(base=Base.DURATION) | Base.DURATION:
+            length = cast(int, value)
+            return length if model.domain.ends else model.domain.span(type, length)[0]
+        case Declared(base=Base.INSTANT) | Base.INSTANT:
+            return EPOCH
         case RecordType(fields=fields):
             struct = cast(Struct, value)
             return with_fields(
@@ -188,9 +193,10 @@ def explored_own(model: Model, state: Struct, *, exact: bool = False) -> Struct:
 
     `exact`: instants stay where they are, those long ago at one place.
     """
-    fields = model.fields[type(state).__name__]
+    name_of_state = type(state).__name__
+    fields = model.fields[name_of_state]
     changes = explored_data(model, fields, state)
-    for name in model.untold[type(state).__name__]:
+    for name in (model.unread if exact else model.untold)[name_of_state]:
         if getattr(state, name) not in (None, EPOCH):
             changes[name] = EPOCH
     if changes:
@@ -204,11 +210,20 @@ def shifted(model: Model, state: Struct, by: int) -> Struct:
     """The state when `by` milliseconds have passed."""
     oldest = EPOCH - 2 * (model.domain.longest + 1)
     changes: dict[str, int] = {}
-    for name in (*model.points.offsets, *model.points.loose):
+    for name in model.read:
         at = cast("int | None", getattr(state, name, None))
         if at is not None:
             changes[name] = max(at - by, oldest)
     return with_fields(state, **changes) if changes else state
+
+
+def explored_message(model: Model, message: Struct) -> Struct:
+    """What comes from outside, in the words in which the explorer sends and answers it."""
+    changes = explored_data(model, model.brought[type(message)], message)
+    for field in model.brought[type(message)]:
+        if is_instant(field.type) and getattr(message, field.name) is not None:
+            changes[field.name] = EPOCH
+    return with_fields(message, **changes, at=EPOCH)
 
 
 def explored_command(model: Model, command: Struct) -> Struct:

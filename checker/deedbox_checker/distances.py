@@ -1,239 +1,193 @@
-"""Ranks as milliseconds: every distance from now that a step can tell apart.
+"""Ranks as milliseconds: every way in which a step can tell the times apart.
 
-A step looks at instants in two ways.  It makes new ones, `now` and a length: a later
-point that it also reads must be tried before, at and after each of them.  And it
-compares a loose field with now: every age at which the comparison turns is tried,
-and the ones beside it.  Both are read off the step's expressions once.
+What a step looks at is known (`looking`).  Its places are put before, at and after one
+another by all that it asks of them (`regions`), as far as the state's order of points
+leaves it open; an instant from outside and one that has no rank may be anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from itertools import product
-from typing import TypeAlias
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
 
-from deedbox_dsl import core
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .domain import EPOCH, is_instant
-from .evaluate import Number, Scene, number, truth, walk
-from .points import (
-    UNIT,
-    Points,
-    TwoDistances,
-    instants,
-    is_duration,
-    is_timely,
-    live,
-    placed,
-)
-
-Lengths: TypeAlias = Callable[[Scene], frozenset[int]]
-"""What a duration may be, with this message in this state."""
+from .domain import EPOCH
+from .evaluate import Scene
+from .looking import Case, Look
+from .places import Place
+from .points import Points, live
+from .regions import Asked, Bound, regions
+from .sums import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What a step looks at.
+class Concrete:
+    """A step in milliseconds.
 
-    `read`: the instants; `made`: how far from now it makes others; `turns`: for each
-    instant that is compared alone, the ages at which that turns.
+    `delays`: what a jitter makes of a delay, by both; of the others it takes nothing.
     """
 
-    read: frozenset[str] = frozenset()
-    made: tuple[Lengths, ...] = ()
-    turns: Mapping[str, tuple[Lengths, ...]] = field(
-        default_factory=dict[str, tuple[Lengths, ...]]
-    )
-
-    def reach(self, scene: Scene) -> list[int]:
-        """How far ahead of now the instants lie that the step makes."""
-        return sorted(
-            {span for lengths in self.made for span in lengths(scene) if span > 0}
-        )
-
-    def ages(self, name: str, scene: Scene) -> list[int]:
-        """The ages of a field at which a comparison turns, and those beside them."""
-        turns = {age for lengths in self.turns.get(name, ()) for age in lengths(scene)}
-        near = {age for turn in turns for age in (turn - 1, turn, turn + 1) if age >= 0}
-        return sorted(near) or [0]
-
-
-def look(roots: Iterable[core.Expr]) -> Look:
-    read: set[str] = set()
-    made: list[Lengths] = []
-    turns: dict[str, list[Lengths]] = {}
-    for root in roots:
-        read |= instants(root)
-        for part in walk(root):
-            if not isinstance(part, core.Binary):
-                continue
-            if part.operator in ("+", "-") and is_instant(part.type):
-                made.append(signed(part.operator, lengths_of(part.right)))
-            if is_timely(part):
-                names = instants(part)
-                if len(names) == 1:
-                    (name,) = names
-                    turns.setdefault(name, []).append(turn(name, part))
-    return Look(
-        frozenset(read),
-        tuple(made),
-        {name: tuple(listed) for name, listed in turns.items()},
-    )
-
-
-def signed(operator: str, lengths: Lengths) -> Lengths:
-    if operator == "+":
-        return lengths
-    return lambda scene: frozenset(-one for one in lengths(scene))
-
-
-def nothing(_: Scene) -> frozenset[int]:
-    return frozenset((0,))
-
-
-def lengths_of(expr: core.Expr) -> Lengths:
-    """The lengths which a duration may have in a step."""
-    if is_timeless(expr):
-        return known_length(number(expr))
-    match expr:
-        case core.Known(target=target):
-            return lengths_of(target)
-        case core.Conditional(test=test, yes=yes, no=no):
-            one, two = lengths_of(yes), lengths_of(no)
-            if is_timeless(test):
-                holds = truth(test)
-                return lambda scene: (one if holds(scene) else two)(scene)
-            return lambda scene: one(scene) | two(scene)
-        case core.Binary(operator="+" | "-" | "*" as operator, left=left, right=right):
-            return combined(operator, lengths_of(left), lengths_of(right))
-        case core.Call(function="min" | "max", arguments=arguments):
-            parts = [lengths_of(argument) for argument in arguments]
-            return lambda scene: frozenset(
-                span for part in parts for span in part(scene)
-            )
-        case _:
-            raise TwoDistances(", ".join(sorted(instants(expr))) or "now")
-
-
-def known_length(length: Number) -> Lengths:
-    """One length; none when another clause would have been followed (`head` of nothing)."""
-
-    def lengths(scene: Scene) -> frozenset[int]:
-        try:
-            return frozenset((length(scene),))
-        except (IndexError, AttributeError):
-            return frozenset()
-
-    return lengths
-
-
-def combined(operator: str, left: Lengths, right: Lengths) -> Lengths:
-    def pairs(scene: Scene) -> frozenset[int]:
-        return frozenset(
-            one + two
-            if operator == "+"
-            else one - two
-            if operator == "-"
-            else one * two
-            for one in left(scene)
-            for two in right(scene)
-        )
-
-    return pairs
-
-
-def is_timeless(expr: core.Expr) -> bool:
-    """Whether an expression has a value whatever the time is."""
-    return not any(
-        isinstance(part, core.Now)
-        or (isinstance(part, core.Read) and part.scope in ("let", "item"))
-        for part in walk(expr)
-    ) and not instants(expr)
-
-
-def after(expr: core.Expr) -> Lengths:
-    """How far `expr` may lie after the one instant, or the now, that it is made of."""
-    match expr:
-        case core.Binary(operator="+" | "-" as operator, left=left, right=right):
-            return combined(operator, after(left), lengths_of(right))
-        case _:
-            return nothing
-
-
-def turn(name: str, expr: core.Binary) -> Lengths:
-    """The ages of the field `name` at which a comparison turns."""
-    one, two = expr.left, expr.right
-    length: Lengths = nothing
-    if is_duration(one):
-        one, two = (one, two) if instants(one) else (two, one)
-        if not isinstance(one, core.Binary):
-            raise TwoDistances(name)
-        length = lengths_of(two)
-        since, until = one.right, one.left
-    else:
-        since, until = (one, two) if instants(one) else (two, one)
-    return combined("-", combined("+", length, after(since)), after(until))
+    state: Struct | None
+    message: Struct
+    delays: tuple[tuple[tuple[int, int | str], int], ...] = ()
 
 
 def realised(
-    points: Points, state: Struct, look: Look, message: Struct
-) -> Iterator[Struct]:
-    """The state in milliseconds, in every way that the step can tell apart."""
-    loose = points.loose & look.read
-    if not loose and not look.made:
-        yield state
-        return
-    scene = Scene(state=state, message=message)
-    held = [
-        (name, look.ages(name, scene))
-        for name in sorted(loose)
-        if getattr(state, name, None) is not None
-    ]
-    distances = live(points, state)
-    ahead = sorted({d for name, d in distances.items() if d > 0 and name in look.read})
-    reach = look.reach(scene) if ahead else []
-    for chosen_ages in product(*(some for _, some in held)):
-        aged = {
-            name: EPOCH - age for (name, _), age in zip(held, chosen_ages, strict=True)
-        }
-        concrete = replace(state, **aged) if aged else state
-        if not reach:
-            yield concrete
+    points: Points, state: Struct | None, look: Look, message: Struct
+) -> Iterator[Concrete]:
+    """The step in milliseconds, in every way that it can tell apart."""
+    plain = Concrete(state, message)
+    scene = Scene(state=state, message=message, now=EPOCH)
+    for case in look:
+        if case.when is not None and not case.when(scene):
             continue
-        for chosen in placements(len(ahead), reach):
-            moved = dict(zip(ahead, chosen, strict=True))
-            yield placed(
-                points,
-                concrete,
-                {
-                    name: moved[d] if name in look.read and d in moved else d
-                    for name, d in distances.items()
-                },
-            )
-
-
-def placements(count: int, marks: list[int]) -> Iterator[tuple[int, ...]]:
-    """All ways to put `count` increasing positive numbers before, at and after the marks."""
-    edges = [0, *marks]
-
-    def fill(at: int, left: int, taken: int) -> Iterator[tuple[int, ...]]:
-        """From the gap after `edges[at]` on, of which `taken` numbers are used up."""
-        if not left:
-            yield ()
+        yield from cases(points, plain, scene, case)
+        if case.only:
             return
-        low = edges[at] + taken
-        high = edges[at + 1] if at + 1 < len(edges) else None
-        if high is None:
-            yield tuple(low + UNIT * (n + 1) for n in range(left))
-            return
-        if low + 1 < high:
-            for rest in fill(at, left - 1, taken + 1):
-                yield (low + 1, *rest)
-        yield from fill(at + 1, left, 0)
-        for rest in fill(at + 1, left - 1, 0):
-            yield (high, *rest)
+    yield plain
 
-    yield from fill(0, count, 0)
+
+def cases(
+    points: Points, plain: Concrete, scene: Scene, case: Case
+) -> Iterator[Concrete]:
+    numbers = dict(present(case, scene))
+    asked = questions(case, scene, numbers)
+    if not asked:
+        yield plain
+        return
+    bounds = (*order(points, case, plain.state, numbers), *reach(case, scene, numbers))
+    for found in regions(len(numbers) + 1, bounds, asked):
+        yield settled(case, plain, scene, numbers, found)
+
+
+def present(case: Case, scene: Scene) -> Iterator[tuple[int, int]]:
+    """The places that there are in this step, and their numbers among them."""
+    count = 0
+    for n, place in enumerate(case.places, 1):
+        if is_there(place, scene):
+            count += 1
+            yield n, count
+
+
+def is_there(place: Place, scene: Scene) -> bool:
+    try:
+        return place.read(scene) is not None
+    except (IndexError, AttributeError):
+        return False
+
+
+def questions(
+    case: Case, scene: Scene, numbers: Mapping[int, int]
+) -> tuple[Asked, ...]:
+    """The differences and the constants that they are held against, each pair once."""
+    found: dict[tuple[int, int], set[int]] = {}
+    for i, j, known in case.asked:
+        if (i and i not in numbers) or (j and j not in numbers):
+            continue
+        one, two = numbers.get(i, 0), numbers.get(j, 0)
+        moved = offset_of(case, i) - offset_of(case, j)
+        for added in known(scene):
+            # A place is a point: the instant is as much before it as its constant says.
+            if one >= two:
+                found.setdefault((one, two), set()).add(moved - added)
+            else:
+                found.setdefault((two, one), set()).add(added - moved)
+    return tuple(
+        (i, j, tuple(sorted(constants)))
+        for (i, j), constants in found.items()
+        if i != j
+    )
+
+
+def offset_of(case: Case, number: int) -> int:
+    return (case.places[number - 1].point or 0) if number else 0
+
+
+def order(
+    points: Points, case: Case, state: Struct | None, numbers: Mapping[int, int]
+) -> Iterator[Bound]:
+    """What the ranks of the stored points say."""
+    if state is None:
+        return
+    distances = live(points, state)
+    ranked: list[tuple[int, int]] = [(0, 0)]
+    for n, place in enumerate(case.places, 1):
+        if place.point is not None and n in numbers:
+            ranked.append((distances[str(place.path[1])], numbers[n]))
+        elif place.behind and n in numbers:
+            yield numbers[n], 0, 0
+    ranked.sort()
+    for (before, one), (after, two) in itertools.pairwise(ranked):
+        if before == after:
+            yield two, one, 0
+            yield one, two, 0
+        elif two == 0 and not points.exact:
+            yield one, two, 0
+        else:
+            yield one, two, -1
+
+
+def reach(case: Case, scene: Scene, numbers: Mapping[int, int]) -> Iterator[Bound]:
+    """How far from their instants the lengths lie."""
+    for n, place in enumerate(case.places, 1):
+        if place.range is not None and n in numbers:
+            base = numbers.get(place.base, 0)
+            low, high = place.range(scene)
+            if place.sign < 0:
+                low, high = -high, -low
+            # A length of a stored instant is measured from the instant, not its point.
+            low -= offset_of(case, place.base)
+            high -= offset_of(case, place.base)
+            yield numbers[n], base, high
+            yield base, numbers[n], -low
+
+
+def settled(
+    case: Case,
+    plain: Concrete,
+    scene: Scene,
+    numbers: Mapping[int, int],
+    found: tuple[int, ...],
+) -> Concrete:
+    """The step with everything where one of the regions has it."""
+    state, message = plain.state, plain.message
+    delays: dict[tuple[int, int | str], int] = {}
+    for n, place in enumerate(case.places, 1):
+        if n not in numbers:
+            continue
+        at = found[numbers[n]]
+        if place.sign:
+            base = found[numbers[place.base]] if place.base else 0
+            at = place.sign * (at - base + offset_of(case, place.base))
+            if place.delay is not None:
+                delays[place.delay(scene)] = at
+                continue
+        else:
+            at += EPOCH - (place.point or 0)
+        owner, *inner = place.path
+        if owner == "message":
+            message = put(message, tuple(inner), at)
+        elif state is not None:
+            state = put(state, tuple(inner), at)
+    return Concrete(state, message, tuple(delays.items()))
+
+
+def put(struct: Struct, path: Path, value: int) -> Struct:
+    """The struct with this number at the place to which the path leads."""
+    return cast(Struct, placed_in(struct, path, value))
+
+
+def placed_in(holder: object, path: Path, value: int) -> object:
+    if not path:
+        return value
+    step, *rest = path
+    if isinstance(step, int):
+        items = list(cast("tuple[object, ...]", holder))
+        items[step] = placed_in(items[step], tuple(rest), value)
+        return tuple(items)
+    inner = cast(object, getattr(holder, step))
+    return replace(cast(Struct, holder), **{step: placed_in(inner, tuple(rest), value)})

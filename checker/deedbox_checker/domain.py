@@ -33,6 +33,9 @@ from .evaluate import inline, walk, with_lets
 EPOCH = 1_000_000_000_000_000
 """The explorer's `now`: far enough from the ends for every sum."""
 
+LONGEST = 10**15
+"""No length of time is longer."""
+
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
 
@@ -42,7 +45,10 @@ class Domain:
     """What of a machine's data can be told apart.
 
     `caps`: for each int field of a state the largest value it takes, None when it is
-    not a counter; a field that is not in it is looked at by nothing.
+    not a counter; a field that is not in it is looked at by nothing.  `cuts`: the
+    constants that lengths of time are compared with; `signed`: types of lengths that
+    the machine computes, and that may be below zero.  `ends`: of a length the two ends
+    of its range come from outside, as if no other did.
     """
 
     compared: frozenset[Type]
@@ -52,6 +58,9 @@ class Domain:
     longest: int
     spare: dict[Type, int]
     caps: dict[str, int | None]
+    cuts: dict[Type, tuple[int, ...]]
+    signed: frozenset[Type]
+    ends: bool = False
 
     def values(self, type: Type) -> tuple[Plain, ...]:
         """Every value that may come from outside."""
@@ -109,8 +118,40 @@ class Domain:
                 yield EPOCH
             case Base.DURATION:
                 low, high = bounds(type)
-                yield low or 0
-                yield self.longest + 1 if high is None else high
+                if self.ends:
+                    yield low or 0
+                    yield self.longest + 1 if high is None else high
+                else:
+                    yield from (
+                        least
+                        for least, _ in self.spans(type)
+                        if low is not None or least >= 0
+                    )
+
+    def cuts_of(self, type: Type) -> tuple[int, ...]:
+        """The constants at which a length of a type becomes another to the machine."""
+        return self.cuts.get(bare(type), ())
+
+    def spans(self, type: Type) -> Iterator[tuple[int, int]]:
+        """The lengths of a type that nothing tells apart, from the first to the last."""
+        low, high = bounds(bare(type))
+        least = -LONGEST if bare(type) in self.signed else 0
+        at, most = least if low is None else low, LONGEST if high is None else high
+        for cut in self.cuts_of(type):
+            if at <= cut <= most:
+                if at < cut:
+                    yield at, cut - 1
+                yield cut, cut
+                at = cut + 1
+        if at <= most:
+            yield at, most
+
+    def span(self, type: Type, length: int) -> tuple[int, int]:
+        """The lengths that cannot be told apart from this one."""
+        for low, high in self.spans(type):
+            if low <= length <= high:
+                return low, high
+        return length, length
 
     def _texts(self, type: Type) -> Iterator[str]:
         name = type.name if isinstance(type, Declared) else "text"
@@ -163,6 +204,14 @@ def is_int(type: Type) -> bool:
 def is_instant(type: Type) -> bool:
     match bare(type):
         case Declared(base=Base.INSTANT) | Base.INSTANT:
+            return True
+        case _:
+            return False
+
+
+def is_length(type: Type) -> bool:
+    match bare(type):
+        case Declared(base=Base.DURATION) | Base.DURATION:
             return True
         case _:
             return False
@@ -288,6 +337,10 @@ def counter_caps(machine: core.Machine) -> dict[str, int | None]:
             for argument in expr.arguments:
                 if is_int(argument.type):
                     need(argument, None)
+        if isinstance(expr, core.Binary) and is_length(expr.type):
+            for factor in (expr.left, expr.right):
+                if is_int(factor.type):
+                    need(factor, None)
     copied = [
         (field.field, field.value)
         for body in bodies(machine)
@@ -305,6 +358,45 @@ def counter_caps(machine: core.Machine) -> dict[str, int | None]:
 
 def reads_only(expr: core.Expr, name: str) -> bool:
     return all(part.name == name for part in walk(expr) if isinstance(part, core.Read))
+
+
+def cuts(machine: core.Machine) -> dict[Type, tuple[int, ...]]:
+    """By type, the constants that its lengths of time are compared with."""
+    found: dict[Type, set[int]] = {}
+    for compared in comparisons(machine):
+        for one, other in (
+            (compared.left, compared.right),
+            (compared.right, compared.left),
+        ):
+            if isinstance(other, core.Constant) and isinstance(other.value, int):
+                while isinstance(one, core.Known):
+                    one = one.target
+                if isinstance(
+                    one, core.Read | core.Bound | core.Member | core.Side
+                ) and is_length(one.type):
+                    found.setdefault(bare(one.type), set()).add(other.value)
+    for type in signed(machine):
+        found.setdefault(type, set()).add(0)
+    return {type: tuple(sorted(known)) for type, known in found.items()}
+
+
+def signed(machine: core.Machine) -> set[Type]:
+    """The types of lengths that are stored as a difference."""
+    declared = {
+        field.name: bare(field.type)
+        for state in machine.states
+        for field in state.fields
+        if is_length(field.type)
+    }
+    return {
+        declared[field.field]
+        for body in bodies(machine)
+        for field in body_sets(body)
+        if field.field in declared
+        for part in walk(field.value)
+        if isinstance(part, core.Negative)
+        or (isinstance(part, core.Binary) and part.operator == "-")
+    }
 
 
 def domain(machine: core.Machine) -> Domain:
@@ -362,4 +454,6 @@ def domain(machine: core.Machine) -> Domain:
         longest,
         spare,
         counter_caps(machine),
+        cuts(machine),
+        frozenset(signed(machine)),
     )

@@ -21,6 +21,7 @@ class Scene:
     """What an expression may look at.
 
     `counts`: how many deeds the far side ended in a (command, outcome), 2 for more.
+    `waits`: the delay of a policy after so many issues, where a jitter was drawn.
     """
 
     state: Struct | None = None
@@ -32,6 +33,7 @@ class Scene:
         default_factory=dict[tuple[str, str], int]
     )
     local: Mapping[str, object] = field(default_factory=dict[str, object])
+    waits: Callable[[str, int], int] | None = None
 
 
 Value: TypeAlias = Callable[[Scene], object]
@@ -110,7 +112,10 @@ def value(expr: core.Expr) -> Value:
             return call(expr)
         case core.Over():
             return over(expr)
-        case core.Wait() | core.Attempts():
+        case core.Wait(policy, issue):
+            asked = number(issue)
+            return lambda scene: delay_of(scene, policy, asked(scene))
+        case core.Attempts():
             raise NeedsLadders
         case core.Ended(command, outcome):
             pair = (command, outcome)
@@ -121,6 +126,12 @@ def value(expr: core.Expr) -> Value:
 
 class NeedsLadders(Exception):
     """A policy stands in an expression that was not given its ladders."""
+
+
+def delay_of(scene: Scene, policy: str, issue: int) -> int:
+    if scene.waits is None:
+        raise NeedsLadders
+    return scene.waits(policy, issue)
 
 
 def spread_of(delay: int, jitter: int | Literal["full"] | None) -> int:
@@ -144,25 +155,23 @@ def with_lets(expr: core.Expr, lets: Mapping[str, core.Expr]) -> core.Expr:
 
 
 def inline(
-    expr: core.Expr, ladders: Mapping[str, core.Ladder], shortest: bool = False
+    expr: core.Expr, ladders: Mapping[str, core.Ladder], *, jittered: bool = False
 ) -> core.Expr:
     """`expr` with `P.attempts` as a number and `wait(P, n)` as a choice of numbers.
 
-    Delays are the longest that their jitter leaves, or the shortest.
+    Delays are the longest; with `jittered` one that a jitter shortens stays a `Wait`.
     """
 
     def again(inner: core.Expr) -> core.Expr:
-        return inline(inner, ladders, shortest)
+        return inline(inner, ladders, jittered=jittered)
 
     match expr:
         case core.Attempts(policy, type_, span):
             return core.Constant(ladders[policy].attempts, type_, span)
+        case core.Wait(policy) if jittered and ladders[policy].jitter is not None:
+            return rebuilt(expr, again)
         case core.Wait(policy, issue, type_, span):
-            ladder = ladders[policy]
-            delays = [
-                delay - (spread_of(delay, ladder.jitter) if shortest else 0)
-                for delay in ladder.delays
-            ]
+            delays = ladders[policy].delays
             chosen: core.Expr = core.Constant(delays[-1], type_, span)
             for at in range(len(delays) - 1, 0, -1):
                 early = core.Binary(
@@ -175,6 +184,11 @@ def inline(
             return again(target)
         case _:
             return rebuilt(expr, again)
+
+
+def delay_after(ladder: core.Ladder, issue: int) -> int:
+    """The delay of a policy after so many issues, without its jitter."""
+    return ladder.delays[min(issue, len(ladder.delays)) - 1]
 
 
 def rebuilt(expr: core.Expr, again: Callable[[core.Expr], core.Expr]) -> core.Expr:

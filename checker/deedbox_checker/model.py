@@ -8,8 +8,8 @@ its shortest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import product
 from types import ModuleType
 from typing import Literal, cast
@@ -23,26 +23,27 @@ from deedbox_dsl.types import TEXT
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
-from .distances import Look, look
-from .domain import EPOCH, Domain, body_expressions, domain, is_instant
-from .evaluate import inline, spread_of, walk
+from .domain import EPOCH, Domain, domain, is_instant
+from .evaluate import walk
 from .listing import Listing, listing, told_apart
-from .points import Points, points
+from .looking import Looks, looks
+from .points import Points, points, read_instants
 
 
 class Spread:
-    """Stands for `deedbox.spread` in the explorer's copy: the longest delay, or the shortest."""
+    """Stands for `deedbox.spread` in the explorer's copy: each delay as it is drawn.
 
-    __slots__ = ("asked", "shortest")
+    `drawn`: by the full delay and its jitter; what is not in it is in full.
+    """
+
+    __slots__ = ("drawn",)
 
     def __init__(self) -> None:
-        self.shortest = False
-        self.asked = False
+        self.drawn: Mapping[tuple[int, int | str], int] = {}
 
     def __call__(self, delay: int, jitter: int | Literal["full"], seed: str) -> int:
         del seed
-        self.asked = self.asked or spread_of(delay, jitter) > 0
-        return delay - (spread_of(delay, jitter) if self.shortest else 0)
+        return self.drawn.get((delay, jitter), delay)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +57,9 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Model:
-    """`fields`: by state, its fields, key and given included; `untold`: by state, the
-    instants whose order nobody asks for; `looks`: by state and
+    """`fields`: by state, its fields, key and given included; `brought`: by message and
+    outcome, its fields; `read`: the instants that are looked at; `unread`, `untold`: by
+    state the others, and those whose order nobody asks for; `looks`: by state and
     trigger, what its clauses and the properties look at in such a step.
     `counted`: the pairs of command and outcome that a property counts.
     `seen_values`: the explored form of what a field of a struct has held so far.
@@ -77,8 +79,11 @@ class Model:
     commands: Mapping[type[Struct], core.Command]
     outcomes: Mapping[type[Struct], tuple[str, str]]
     fields: Mapping[str, tuple[core.Field, ...]]
+    brought: Mapping[type[Struct], tuple[core.Field, ...]]
+    read: tuple[str, ...]
+    unread: Mapping[str, tuple[str, ...]]
     untold: Mapping[str, tuple[str, ...]]
-    looks: Mapping[tuple[str, str], Look]
+    looks: Looks
     counted: tuple[tuple[str, str], ...]
     gives_back: frozenset[tuple[str, str]]
     prefix: str
@@ -158,6 +163,7 @@ def model(
         )
     )
     messages = {message.name: message for message in spec.messages}
+    read = tuple(sorted(read_instants(spec)))
     return Model(
         spec,
         machine,
@@ -174,15 +180,14 @@ def model(
         commands,
         outcomes,
         {state.name: (*spec.key, *spec.given, *state.fields) for state in spec.states},
+        brought_by(spec, machine),
+        read,
+        {state.name: instants_without(spec, state, read) for state in spec.states},
         {
-            state.name: tuple(
-                each.name
-                for each in state.fields
-                if is_instant(each.type) and each.name not in order.offsets
-            )
+            state.name: instants_without(spec, state, order.offsets)
             for state in spec.states
         },
-        looked_at(spec),
+        looks(spec, order, data),
         counted(whole),
         frozenset(
             (command.name, outcome.name)
@@ -195,6 +200,65 @@ def model(
     )
 
 
+def at_their_ends(made: Model) -> Model:
+    """The same, but lengths of time come from outside at the ends of their range only.
+
+    They stay what they are, for a search that counts milliseconds.
+    """
+    data = replace(made.domain, ends=True)
+
+    def every(kinds: Iterable[type[Struct]]) -> tuple[Struct, ...]:
+        return tuple(
+            one for kind in kinds for one in instances(kind, made.brought[kind], data)
+        )
+
+    def again(answers: tuple[Answer, ...]) -> Iterator[Answer]:
+        for kind in dict.fromkeys(type(answer.message) for answer in answers):
+            known = [answer for answer in answers if type(answer.message) is kind]
+            if made.listing is not None and kind is made.listing.page:
+                yield from known
+            else:
+                yield from (replace(known[0], message=one) for one in every([kind]))
+
+    return replace(
+        made,
+        domain=data,
+        starts=every([type(made.starts[0])]),
+        messages=every(dict.fromkeys(map(type, made.messages))),
+        answers={name: tuple(again(known)) for name, known in made.answers.items()},
+        seen_values={},
+    )
+
+
+def brought_by(
+    spec: core.Machine, machine: AnyMachine
+) -> dict[type[Struct], tuple[core.Field, ...]]:
+    """By message and outcome, what comes with it."""
+    found: dict[type[Struct], tuple[core.Field, ...]] = {
+        cast("type[Struct]", machine.start_type): (*spec.key, *spec.given)
+    }
+    messages = {message.name: message.fields for message in spec.messages}
+    for struct in cast("tuple[type[Struct], ...]", machine.messages):
+        found[struct] = messages[struct.__name__]
+    named = {command.name: command for command in spec.commands}
+    for command in machine.commands:
+        outcomes = named[command.name].outcomes
+        for outcome, struct in zip(outcomes, command.outcomes, strict=True):
+            found[struct] = outcome.fields
+    return found
+
+
+def instants_without(
+    spec: core.Machine, state: core.State, kept: Container[str]
+) -> tuple[str, ...]:
+    """The instants of a state that are not among `kept`, those of the given included."""
+    return tuple(
+        each.name
+        for each in (*spec.given, *state.fields)
+        if is_instant(each.type) and each.name not in kept
+    )
+
+
 def _as_command(told: core.Told) -> core.Command:
     """What is told to another machine, as the command without outcomes that it is here."""
     fields = told.fields
@@ -203,48 +267,6 @@ def _as_command(told: core.Told) -> core.Command:
         fields = (core.Field("to", TEXT, None, told.span), *fields)
         name = f"tell {told.machine} {told.message}"
     return core.Command(name, fields, (), False, False, None, told.span)
-
-
-def trigger_name(trigger: core.Trigger) -> str:
-    match trigger:
-        case core.OnMessage(message):
-            return message
-        case core.OnOutcome(command, outcome):
-            return f"{command}.{outcome}"
-        case core.AtDeadline():
-            return "Due"
-
-
-def looked_at(spec: core.Machine) -> dict[tuple[str, str], Look]:
-    ladders = {ladder.name: ladder for ladder in spec.ladders}
-    every = [stated.pred.expr for stated in spec.properties if stated.word == "across"]
-    begun = list(body_expressions(spec.start))
-    for again in spec.again:
-        if again.guard is not None:
-            begun.append(again.guard)
-        if isinstance(again.exit, core.Replace):
-            begun += [override.value for override in again.exit.overrides]
-    found: dict[tuple[str, str], list[core.Expr]] = {
-        (state.name, "Start"): [*every, *begun] for state in spec.states
-    }
-    for clause in spec.clauses:
-        roots = found.setdefault(
-            (clause.state, trigger_name(clause.trigger)), list(every)
-        )
-        if clause.guard is not None:
-            roots.append(clause.guard)
-        if clause.body is not None:
-            roots += body_expressions(clause.body)
-    return {
-        place: look(
-            dict.fromkeys(
-                inline(root, ladders, shortest)
-                for root in roots
-                for shortest in (False, True)
-            )
-        )
-        for place, roots in found.items()
-    }
 
 
 def counted(spec: core.Machine) -> tuple[tuple[str, str], ...]:

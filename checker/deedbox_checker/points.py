@@ -2,168 +2,242 @@
 
 A point is an instant field, or one field and a constant, that an `at`, a guard or a
 property looks at.  A state in explored form holds its instants as ranks: how many
-points lie between it and now, before or after.  To take a step the ranks become
-milliseconds in every way that the step could tell apart: each later point before,
-at and after each instant `now + d` which the step can make.  What the reducer then
-makes is exact, and becomes ranks again.  An instant that nothing looks at is now.
+points lie between it and now, before or after.  What a step does to them is found in
+milliseconds (`distances`), and becomes ranks again.  An instant that is no point is
+now: a step that looks at it finds it anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from deedbox_dsl import core
-from deedbox_dsl.types import Base, Declared
 from msgspec import Struct
 from msgspec.structs import replace
 
-from .domain import (
-    COMPARISONS,
-    EPOCH,
-    bare,
-    expressions,
-    is_instant,
-)
-from .evaluate import walk
+from .domain import EPOCH, bodies, body_expressions, body_sets, is_instant
+from .evaluate import inline, rebuilt, walk
+from .scanning import is_due
+from .sums import Endless, Sum, asked, comparisons_in
 
 UNIT = 10_000_000_000
 
 
-class TwoDistances(Exception):
-    """An instant field is compared in ways whose order is not finite."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.field = name
-
-
 @dataclass(frozen=True, slots=True)
 class Points:
-    """For each instant field that is looked at, the constant between it and its point.
+    """For each instant field that is a point, the constant between it and its point.
 
-    `loose`: fields compared at many distances (the start of a budget against every delay
-    of a ladder).  They have no rank; every step that looks at one tries all distances,
-    which is more than can happen, and never less.
     `exact`: something tells *at* a point from *after* it; else the two are one place.
+    `behind`: fields that never hold an instant ahead of now.
     """
 
     offsets: Mapping[str, int]
-    loose: frozenset[str]
     exact: bool
-
-
-def is_duration(expr: core.Expr) -> bool:
-    match bare(expr.type):
-        case Declared(base=Base.DURATION) | Base.DURATION:
-            return True
-        case _:
-            return False
+    behind: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
-    """A sum of instants, of now, and of a constant."""
+class Comparison:
+    """What a comparison of instants is about: `many` for each stored one, and a number.
 
-    fields: Mapping[str, int]
+    `fixed` None: at several distances.  `now`: how often now is in it.
+    """
+
+    stored: Mapping[str, int]
+    fixed: int | None
     now: int
-    constant: int
-
-
-def linear(expr: core.Expr) -> Linear | None:
-    """`expr` as a sum, or None when a part of it is not known before the step."""
-    match expr:
-        case core.Now():
-            return Linear({}, 1, 0)
-        case core.Constant(value=int(constant)):
-            return Linear({}, 0, constant)
-        case core.Read(name=name) if is_instant(expr.type):
-            return Linear({name: 1}, 0, 0)
-        case core.Known(target=target):
-            return linear(target)
-        case core.Binary(operator="+" | "-", left=left, right=right):
-            one, two = linear(left), linear(right)
-            if one is None or two is None:
-                return None
-            sign = 1 if expr.operator == "+" else -1
-            fields = dict(one.fields)
-            for name, factor in two.fields.items():
-                fields[name] = fields.get(name, 0) + sign * factor
-            return Linear(
-                fields, one.now + sign * two.now, one.constant + sign * two.constant
-            )
-        case _:
-            return None
-
-
-def is_timely(expr: core.Expr) -> bool:
-    """Whether it compares instants, or lengths of time."""
-    return (
-        isinstance(expr, core.Binary)
-        and expr.operator in COMPARISONS
-        and (is_instant(expr.left.type) or is_duration(expr.left))
-    )
+    operator: str
 
 
 def points(machine: core.Machine) -> Points:
     """Which instants of the machine are points, and whether their own place counts."""
-    deadlines = {name for state in machine.states for name in state.deadlines}
-    offsets: dict[str, set[int]] = {name: {0} for name in deadlines}
-    many: set[str] = set()
-    beside: set[str] = set()
-    exact = False
-    for expr in expressions(machine):
-        found = instants(expr)
-        if isinstance(expr, core.Call):
-            beside |= found
-        if not isinstance(expr, core.Binary) or not is_timely(expr) or not found:
-            continue
-        exact = exact or not at_or_after(expr)
-        if len(found) > 1:
-            beside |= found
-            continue
-        (name,) = found
-        one, two = linear(expr.left), linear(expr.right)
-        if any(isinstance(part, core.Side) for part in walk(expr)):
-            beside.add(name)
-        elif one is None or two is None:
-            many.add(name)
+    said = [*found_in(machine, state_predicates(machine))]
+    looked = [*found_in(machine, (*behaviour(machine), *crossings(machine)))]
+    offsets = {name: 0 for state in machine.states for name in state.deadlines}
+    for each in said:
+        settle(each, offsets)
+    distances: dict[str, set[int | None]] = {}
+    for each in looked:
+        if len(each.stored) == 1 and each.now:
+            ((name, factor),) = each.stored.items()
+            fixed = None if each.fixed is None else factor * each.fixed
+            distances.setdefault(name, set()).add(fixed)
+    loose: set[str] = set()
+    for name, known in distances.items():
+        (offset, *more) = known
+        if more or offset is None:
+            loose.add(name)
         else:
-            factor = one.fields.get(name, 0) - two.fields.get(name, 0)
-            distance = factor * (one.constant - two.constant)
-            offsets.setdefault(name, set()).add(distance)
-    loose = {name for name, known in offsets.items() if len(known) > 1} | many
-    loose -= deadlines
-    for name in loose & beside:
-        raise TwoDistances(name)
-    ranked = {name: min(known) for name, known in offsets.items() if name not in loose}
-    for name in beside | deadlines:
-        ranked[name] = 0
-    return Points(ranked, frozenset(loose), exact)
-
-
-def at_or_after(expr: core.Binary) -> bool:
-    """Whether a comparison asks only if now has reached a point."""
-    one, two = linear(expr.left), linear(expr.right)
-    if one is None or two is None:
-        left_now = any(isinstance(part, core.Now) for part in walk(expr.left))
-        right_now = any(isinstance(part, core.Now) for part in walk(expr.right))
-        now = int(left_now) - int(right_now)
-    else:
-        now = one.now - two.now
-    return (now > 0 and expr.operator in (">=", "<")) or (
-        now < 0 and expr.operator in ("<=", ">")
+            offsets.setdefault(name, offset)
+    loose -= offsets.keys()
+    beside = {name for each in looked for name in each.stored}
+    beside |= {name for expr in behaviour(machine) for name in chosen_among(expr)}
+    for name in sorted(beside - loose):
+        offsets.setdefault(name, 0)
+    exact = any(
+        not at_or_after(each) and each.stored.keys() & offsets.keys() for each in looked
     )
+    return Points(offsets, exact, behind(machine))
 
 
-def instants(expr: core.Expr) -> set[str]:
-    """The names of the stored instants that occur in `expr`."""
+def settle(said: Comparison, offsets: dict[str, int]) -> None:
+    """Gives the stored instants of what is said of a state the points that show it."""
+    match list(said.stored.items()):
+        case []:
+            return
+        case [(one, 1), (two, -1)] | [(two, -1), (one, 1)] if said.fixed is not None:
+            if two not in offsets:
+                offsets[two] = offsets.setdefault(one, 0) - said.fixed
+            elif offsets.setdefault(one, offsets[two] + said.fixed) != (
+                offsets[two] + said.fixed
+            ):
+                raise Endless(one, "what is said of it needs several distances")
+        case listed:
+            raise Endless(listed[0][0], "what is said of it needs several distances")
+
+
+def found_in(machine: core.Machine, roots: Iterable[core.Expr]) -> Iterator[Comparison]:
+    for compared in comparisons_in(roots):
+        if machine.kind == "scan" and is_due(compared):
+            continue
+        for each in asked(compared):
+            yield comparison(each, compared.operator)
+
+
+def comparison(each: Sum, operator: str) -> Comparison:
+    stored: dict[str, int] = {}
+    now, others = 0, 0
+    for part, many in each.parts:
+        if not is_instant(part.type):
+            others += 1
+            continue
+        now -= many
+        match part:
+            case core.Read(name=name):
+                stored[name] = many
+            case _:
+                others += 1
+    return Comparison(stored, None if others else each.fixed, now, operator)
+
+
+def at_or_after(each: Comparison) -> bool:
+    """Whether a comparison asks only if now has reached a point."""
+    if each.now > 0:
+        return each.operator in (">=", "<")
+    return not each.now or each.operator in ("<=", ">")
+
+
+def state_predicates(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the properties say of a stored state."""
+    for stated in machine.properties:
+        if stated.word != "across":
+            yield stated.pred.expr
+            if stated.target is not None:
+                yield stated.target.expr
+
+
+def crossings(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the properties say of a step, its two states by the names of their fields."""
+    for stated in machine.properties:
+        if stated.word == "across":
+            yield sides_as_state(stated.pred.expr)
+
+
+def sides_as_state(expr: core.Expr) -> core.Expr:
+    match expr:
+        case core.Side(name=name, type=type, span=span):
+            return core.Read("state", name, type, span)
+        case _:
+            return rebuilt(expr, sides_as_state)
+
+
+def behaviour(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the machine itself looks at and sets."""
+    ladders = {ladder.name: ladder for ladder in machine.ladders}
+    roots = [clause.guard for clause in machine.clauses if clause.guard is not None]
+    for body in bodies(machine):
+        roots += body_expressions(body)
+    for again in machine.again:
+        if again.guard is not None:
+            roots.append(again.guard)
+        if isinstance(again.exit, core.Replace):
+            roots += [override.value for override in again.exit.overrides]
+    for root in roots:
+        yield inline(root, ladders, jittered=True)
+
+
+def read_instants(machine: core.Machine) -> set[str]:
+    """The stored instants that anything looks at, beyond handing them on as they are."""
+    roots = [*behaviour(machine), *crossings(machine), *state_predicates(machine)]
     return {
         part.name
-        for part in walk(expr)
-        if isinstance(part, core.Read | core.Side) and is_instant(part.type)
+        for root in roots
+        if not isinstance(root, core.Read)
+        for part in walk(root)
+        if isinstance(part, core.Read) and is_instant(part.type)
+    } | {name for state in machine.states for name in state.deadlines}
+
+
+def chosen_among(expr: core.Expr) -> Iterator[str]:
+    """The stored instants among which a step takes the earliest or the latest."""
+    for part in walk(expr):
+        if isinstance(part, core.Call) and is_instant(part.type):
+            for inner in walk(part):
+                if isinstance(inner, core.Read) and is_instant(inner.type):
+                    yield inner.name
+
+
+def behind(machine: core.Machine) -> frozenset[str]:
+    """The fields that are only set to now, to what came before it, and to one another."""
+    ladders = {ladder.name: ladder for ladder in machine.ladders}
+    values: dict[str, list[core.Expr]] = {}
+    sets = [each for body in bodies(machine) for each in body_sets(body)]
+    for again in machine.again:
+        if isinstance(again.exit, core.Replace):
+            sets += again.exit.overrides
+    for each in sets:
+        values.setdefault(each.field, []).append(
+            inline(each.value, ladders, jittered=True)
+        )
+    found = {
+        field.name
+        for state in machine.states
+        for field in state.fields
+        if is_instant(field.type)
     }
+    # An older version may have set what is migrated to anything.
+    found -= {
+        each.field
+        for migration in machine.migrations
+        for state in migration.states
+        for each in state.fields
+        if not isinstance(each.value, core.Now)
+    }
+    while True:
+        ahead = {
+            name
+            for name in found
+            if not all(is_behind(value, found) for value in values.get(name, ()))
+        }
+        if not ahead:
+            return frozenset(found)
+        found -= ahead
+
+
+def is_behind(value: core.Expr, found: set[str]) -> bool:
+    match value:
+        case core.Constant(value=None) | core.Now():
+            return True
+        case core.Read(scope="state", name=name):
+            return name in found
+        case core.Known(target=target):
+            return is_behind(target, found)
+        case core.Conditional(yes=yes, no=no):
+            return is_behind(yes, found) and is_behind(no, found)
+        case _:
+            return False
 
 
 # ---- ranks ---------------------------------------------------------------------

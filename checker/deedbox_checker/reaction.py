@@ -1,15 +1,14 @@
 """What one message does to one state, by the code that will run.
 
-The generated reducer is run by the interpreter's `step`, on the state in milliseconds
-in every way that the step could tell apart, with delays at their longest and at their
-shortest, and twice: the same must come out.  What can be said of the single step is
+The generated reducer is run by the interpreter's `step`, in milliseconds, in every way
+that the step could tell apart, and twice: the same must come out.  What can be said of the single step is
 said here: no exception, finals stay, deadlines and awaited tickets fit the spec, the
 clause whose guard holds is the one that was followed, `across`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -21,10 +20,11 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from .abstraction import explored_own
-from .distances import Look, realised
+from .distances import Concrete, realised
 from .domain import EPOCH
-from .evaluate import Scene, Truth, inline, phase, truth
-from .model import Model, trigger_name
+from .evaluate import Scene, Truth, delay_after, inline, phase, truth
+from .looking import trigger_name
+from .model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,11 @@ class Pair:
         return Pair(None if state is None else with_fields(state), with_fields(message))
 
 
-NOTHING = Look()
-
-
 @dataclass(frozen=True, slots=True)
 class GuardedClause:
     number: int
     clause: core.Clause
     guard: Truth | None
-    guard_shortest: Truth | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +76,7 @@ class Reactions:
     clauses: dict[tuple[str, str], list[GuardedClause]]
     across: tuple[Across, ...]
     step: Callable[..., Step[Any, Any] | Refused]
+    ladders: Mapping[str, core.Ladder]
     exact: bool = False
     followed: set[int] = field(default_factory=set[int])
     met: set[str] = field(default_factory=set[str])
@@ -96,27 +93,19 @@ class Reactions:
 
     def _all(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
         if self.exact:
-            yield self._once(state, message)
+            yield self._once(Concrete(state, message))
             return
-        if state is None:
-            yield from self._jittered(None, message)
-            return
-        name = "Due" if isinstance(message, Due) else self.model.trigger(message)
-        look = self.model.looks.get((phase(state) or "", name), NOTHING)
-        for concrete in realised(self.model.points, state, look, message):
-            yield from self._jittered(concrete, message)
+        name = self.model.trigger(message)
+        if isinstance(message, Due) and state is not None:
+            name = f"at {self.due_field(state)}"
+        look = self.model.looks.get((phase(state) or "", name), ())
+        steps = realised(self.model.points, state, look, message)
+        for concrete in dict.fromkeys(steps):
+            yield self._once(concrete)
 
-    def _jittered(self, state: Struct | None, message: Struct) -> Iterator[Reaction]:
-        spread = self.model.spread
-        spread.asked = spread.shortest = False
-        yield self._once(state, message)
-        if spread.asked:
-            spread.shortest = True
-            yield self._once(state, message)
-            spread.shortest = False
-
-    def _once(self, state: Struct | None, message: Struct) -> Reaction:
-        machine = self.model.machine
+    def _once(self, concrete: Concrete) -> Reaction:
+        machine, state, message = self.model.machine, concrete.state, concrete.message
+        self.model.spread.drawn = dict(concrete.delays)
         one, two = Pair.of(state, message), Pair.of(state, message)
         try:
             result = self.step(machine, one.state, one.message)
@@ -232,13 +221,15 @@ class Reactions:
         known = self.clauses.get((phase(state) or "", name), ())
         if not known:
             return None
-        scene = Scene(state=state, message=message, now=EPOCH)
+        scene = Scene(state=state, message=message, now=EPOCH, waits=self._waits)
         for guarded in known:
-            shortest = self.model.spread.shortest
-            guard = guarded.guard_shortest if shortest else guarded.guard
-            if guard is None or guard(scene):
+            if guarded.guard is None or guarded.guard(scene):
                 return guarded
         return None
+
+    def _waits(self, policy: str, issue: int) -> int:
+        ladder = self.ladders[policy]
+        return self.model.spread(delay_after(ladder, issue), ladder.jitter or 0, "")
 
 
 def survives(struct: Struct) -> bool:
@@ -272,17 +263,12 @@ def reactions(
     ladders = {ladder.name: ladder for ladder in model.spec.ladders}
     clauses: dict[tuple[str, str], list[GuardedClause]] = {}
     for number, clause in enumerate(model.spec.clauses):
-        match clause.trigger:
-            case core.AtDeadline(field=name):
-                trigger = f"at {name}"
-            case core.OnMessage() | core.OnOutcome():
-                trigger = trigger_name(clause.trigger)
-        guard = shortest = None
+        trigger = trigger_name(clause.trigger)
+        guard = None
         if clause.guard is not None:
-            guard = truth(inline(clause.guard, ladders))
-            shortest = truth(inline(clause.guard, ladders, shortest=True))
+            guard = truth(inline(clause.guard, ladders, jittered=True))
         clauses.setdefault((clause.state, trigger), []).append(
-            GuardedClause(number, clause, guard, shortest)
+            GuardedClause(number, clause, guard)
         )
     across: list[Across] = []
     for stated in model.spec.properties:
@@ -292,4 +278,4 @@ def reactions(
             if isinstance(expr, core.Binary) and expr.operator == "implies":
                 premise = truth(expr.left)
             across.append(Across(stated.name, truth(expr), premise))
-    return Reactions(model, clauses, tuple(across), step, exact)
+    return Reactions(model, clauses, tuple(across), step, ladders, exact)

@@ -21,7 +21,7 @@ from .environment import (
 )
 from .limits import unexplored
 from .model import Model, model
-from .points import TwoDistances
+from .sums import Endless
 from .tables import Closure, Tables, close
 
 LIMIT = 1_000_000
@@ -71,9 +71,9 @@ def prepared(
             return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
     try:
         made = model(spec, module, beside)
-    except TwoDistances as found:
-        return f"`{found.field}` is compared in ways whose order is not finite"
-    return unexplored(spec, made.points) or made
+    except Endless as found:
+        return f"`{found.name}`: {found.why}"
+    return unexplored(spec) or made
 
 
 def search(

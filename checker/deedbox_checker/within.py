@@ -17,7 +17,7 @@ from . import engine, walk
 from .abstraction import Row, World, shifted
 from .domain import EPOCH
 from .environment import COUNTED, Environment, Kind, Label, environment
-from .model import Model
+from .model import Model, at_their_ends
 from .properties import Test, predicate
 from .reaction import reactions
 from .tables import Tables, close
@@ -39,6 +39,7 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
     premise = predicate(model, stated.pred).holds
     target = predicate(model, stated.target).holds
     most = stated.within
+    model = at_their_ends(model)
     steps = environment(model, reactions(model, exact=True), frozenset())
     numbers: dict[Label, int] = {}
 

@@ -186,8 +186,7 @@ class Own:
 def own_fields(model: Model, state: Struct) -> list[Own]:
     """The fields of which a round may tell something: no instants, and no keys."""
     given = {each.name for each in (*model.spec.key, *model.spec.given)}
-    instants = {*model.points.offsets, *model.points.loose}
-    instants |= set(model.untold[phase(state) or ""])
+    instants = {*model.points.offsets, *model.untold[phase(state) or ""]}
     caps, found = model.domain.caps, list[Own]()
     for declared in model.fields[phase(state) or ""]:
         name = declared.name

@@ -16,10 +16,11 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from ..abstraction import World, explored_own, normal
-from ..distances import Look, realised
+from ..distances import Concrete, realised
 from ..domain import EPOCH
 from ..environment import PLAIN, Environment, Kind, Label
 from ..evaluate import phase
+from ..looking import Look, stored_instants
 from ..model import Answer, Model
 from .unmapped import Unmapped
 
@@ -107,41 +108,40 @@ class Moment:
 
     def ages(self) -> Iterator[tuple[str, int]]:
         """How old each instant that is compared at many distances must be by now."""
-        loose, state = self.model.points.loose, self.before.state
-        if state is None or not any(getattr(state, name, None) for name in loose):
-            return
-        message = self.message()
-        if message is None or self.environment.reactions.exact:
+        state, message = self.before.state, self.message()
+        if state is None or message is None or self.environment.reactions.exact:
             return
         ticket = getattr(state, "ticket", None)
         if self.label.kind is Kind.TAKE and ticket is not None:
             message = with_fields(message, ticket=ticket)
-        youngest = self._youngest(state, message)
-        for name in sorted(loose):
-            if youngest is not None and getattr(youngest, name, None) is not None:
-                yield name, EPOCH - cast(int, getattr(youngest, name))
+        trigger = self.model.trigger(message)
+        if isinstance(message, Due):
+            trigger = f"at {self.environment.reactions.due_field(state)}"
+        look = self.model.looks.get((phase(state) or "", trigger), ())
+        fitting = [
+            self._old(concrete, look)
+            for concrete in realised(self.model.points, state, look, message)
+            if self._gives(concrete)
+        ]
+        yield from min(fitting, key=lambda old: sum(age for _, age in old), default=())
 
-    def _youngest(self, state: Struct, message: Struct) -> Struct | None:
-        """The state in milliseconds, as young as it may be for this to come of it."""
+    def _gives(self, concrete: Concrete) -> bool:
+        """Whether the state in milliseconds becomes what the step made."""
         model, wanted = self.model, self.raw().state
-        trigger = "Due" if isinstance(message, Due) else model.trigger(message)
-        look = model.looks.get((phase(state) or "", trigger), Look())
-        fitting: list[tuple[int, Struct]] = []
-        for concrete in realised(model.points, state, look, message):
-            for shortest in (False, True):
-                model.spread.shortest = shortest
-                result = self.environment.reactions.step(
-                    model.machine, concrete, message
-                )
-                if isinstance(result, Refused):
-                    continue
-                if explored_own(model, cast(Struct, result.state)) == wanted:
-                    fitting.append((age(model, concrete), concrete))
-        model.spread.shortest = False
-        return min(fitting, key=lambda found: found[0])[1] if fitting else None
+        model.spread.drawn = dict(concrete.delays)
+        result = self.environment.reactions.step(
+            model.machine, concrete.state, concrete.message
+        )
+        if isinstance(result, Refused):
+            return False
+        return explored_own(model, cast(Struct, result.state)) == wanted
 
-
-def age(model: Model, state: Struct) -> int:
-    """How much time the instants of a state need to be so old."""
-    instants = (getattr(state, name, None) for name in model.points.loose)
-    return sum(EPOCH - at for at in instants if isinstance(at, int))
+    def _old(self, concrete: Concrete, look: Look) -> tuple[tuple[str, int], ...]:
+        """How old the instants are that have no rank."""
+        return tuple(
+            (name, EPOCH - at)
+            for name in stored_instants(look)
+            if name not in self.model.points.offsets
+            and (at := cast("int | None", getattr(concrete.state, name, None)))
+            is not None
+        )
