@@ -133,12 +133,12 @@ def environment(
     loads: bool | None = None,
 ) -> Environment:
     """`loads`: another worker's load and commit are steps, though they come to nothing."""
-    interpreter = Interpreter(model, reactions, promises, Kind.LATE in faults)
+    interpreter = Interpreter(model, reactions, promises, faults)
     sending = senders(interpreter)
     explicit = not promises.checks_rev if loads is None else loads
     return Environment(
         interpreter,
         FarSide(model, undo, late=Kind.ARRIVAL in faults),
         sending,
-        Mishaps(interpreter, sending, faults, explicit),
+        Mishaps(interpreter, sending, explicit),
     )

@@ -37,15 +37,12 @@ class Effect:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreter:
-    """`remembers`: whether it matters which issues are no longer awaited.
-
-    `further`: a state when time has gone on.
-    """
+    """`further`: a state when time has gone on."""
 
     model: Model
     reactions: Reactions
     promises: Promises
-    remembers: bool
+    faults: frozenset[Kind]
     further: dict[Struct, Struct | None] = field(
         default_factory=dict[Struct, Struct | None]
     )
@@ -69,7 +66,8 @@ class Interpreter:
     def outcomes(self, world: World, effect: Effect) -> tuple[tuple[World, Label], ...]:
         """The step of the instance; or only what goes out before it is stored."""
         done = self.reacted(world, effect)
-        if self.promises.stores_first or not effect.reaction.commands:
+        stored = self.promises.stores_first or Kind.CRASH not in self.faults
+        if stored or not effect.reaction.commands:
             return (done,)
         return done, self._abandoned(world, done[0])
 
@@ -98,7 +96,7 @@ class Interpreter:
         row, asked = world.row, world.asked
         withdrawn = reaction.withdrawn and self.promises.withdraws
         if row is not Row.NONE and (kind is Kind.TAKE or withdrawn):
-            if self.remembers:
+            if Kind.LATE in self.faults:
                 asked |= {self._awaited_command(world.state)}
             left = world.open_deed
             if row is Row.OUT and left is not None and left.fate is None:

@@ -64,7 +64,7 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
         if name in states:
             trace = first_state(searched, states[name])
         elif name == "no_spin":
-            trace = first_spin(searched)
+            trace = first_step(searched, name) or first_spin(searched)
         elif name == "owed_is_handed_out":
             trace = never_handed_out(searched)
         else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from deedbox import Due, Instant
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
@@ -30,7 +31,6 @@ class Mishaps:
 
     interpreter: Interpreter
     senders: Senders
-    faults: frozenset[Kind]
     loads: bool
     late: dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]] = field(
         default_factory=dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]]
@@ -39,16 +39,16 @@ class Mishaps:
     def steps(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         if world.row is not Row.NONE or not self.interpreter.promises.stores_wakes:
             yield from self._deaths(world)
-        if Kind.LATE in self.faults and world.asked:
+        if Kind.LATE in self.interpreter.faults and world.asked:
             place = (state, world.asked)
             if place not in self.late:
                 self.late[place] = tuple(self._late_answers(*place))
             for effect in self.late[place]:
                 yield from self.interpreter.outcomes(world, effect)
-        if Kind.EARLY in self.faults and not self.interpreter.due(state):
+        if Kind.EARLY in self.interpreter.faults and not self.interpreter.due(state):
             label = Label(Kind.EARLY, "time", "a wake comes early")
             yield from self.interpreter.wake(world, label)
-        if self.loads and Kind.SECOND in self.faults:
+        if self.loads and Kind.SECOND in self.interpreter.faults:
             yield from self._another(world, state)
         if not self.interpreter.promises.clamps:
             yield from self._clock(world, state)
@@ -57,17 +57,17 @@ class Mishaps:
 
     def _deaths(self, world: World) -> Iterator[tuple[World, Label]]:
         dropped = self._dropped(world)
-        if Kind.CRASH in self.faults:
+        if Kind.CRASH in self.interpreter.faults:
             label = Label(Kind.CRASH, "worker", "THE PROCESS CRASHES")
             yield self._lost(dropped), label
         deed = world.open_deed
         if world.row is not Row.OUT or deed is None:
             return
-        if Kind.RAISE in self.faults:
+        if Kind.RAISE in self.interpreter.faults:
             name = self.interpreter.model.commands[type(deed.command)].name
             text = f"THE HANDLER OF {name} RAISES"
             yield dropped, Label(Kind.RAISE, "worker", text)
-        if Kind.SECOND in self.faults:
+        if Kind.SECOND in self.interpreter.faults:
             text = "A WORKER IS TAKEN FOR DEAD"
             yield dropped, Label(Kind.SECOND, "worker", text)
 
@@ -123,10 +123,19 @@ class Mishaps:
             return
         idle = replace(world, loaded=None)
         yield idle, Label(Kind.BEHIND, "worker", "the other worker does nothing")
-        for effect in self.senders.effects(world.loaded):
+        for effect in self._from(world.loaded):
             text = f"the other worker commits {effect.label.text}"
             label = replace(effect.label, kind=Kind.BEHIND, who="worker", text=text)
             yield self.interpreter.reacted(idle, replace(effect, label=label))
+
+    def _from(self, loaded: Struct) -> Iterator[Effect]:
+        """What that worker may make of it: a deadline that is due, else a message."""
+        if self.interpreter.due(loaded):
+            name = f"{self.interpreter.reactions.due_field(loaded)} fires"
+            label = Label(Kind.DUE, "time", name)
+            yield from self.interpreter.effects(loaded, Due(Instant(EPOCH)), label)
+        else:
+            yield from self.senders.effects(loaded)
 
     def _clock(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         """A message whose time is before everything that is stored."""

@@ -119,6 +119,8 @@ class Reactions:
             broken += ("total",)
         if chosen is not None:
             self.followed.add(chosen.number)
+        if isinstance(message, Due) and self._stays_due(state, result):
+            broken += ("no_spin",)
         if isinstance(result, Refused):
             if chosen is not None and not refuses(chosen.clause):
                 broken += ("as_specified",)
@@ -200,6 +202,14 @@ class Reactions:
         deadlines = self._deadlines(state)
         return min(deadlines, key=lambda deadline: deadline[0])[1] if deadlines else ""
 
+    def _stays_due(
+        self, state: Struct | None, result: Step[Any, Any] | Refused
+    ) -> bool:
+        """Whether a deadline has fired and nothing came of it, so that it fires for ever."""
+        wake = None if state is None else self.model.machine.wake(state)
+        idle = isinstance(result, Refused) or not result.changed
+        return idle and wake is not None and wake <= EPOCH
+
     def _unheard(self, state: Struct, message: Struct) -> bool:
         """Whether it is a message of the machine of which nothing is said in this state."""
         machine = self.model.machine
@@ -234,7 +244,10 @@ class Reactions:
 
 def survives(struct: Struct) -> bool:
     encoded = msgspec.json.encode(struct)
-    return bool(msgspec.json.decode(encoded, type=type(struct)) == struct)
+    try:
+        return bool(msgspec.json.decode(encoded, type=type(struct)) == struct)
+    except msgspec.MsgspecError:
+        return False
 
 
 def refuses(clause: core.Clause) -> bool:
