@@ -26,10 +26,14 @@ from deedbox.replay import (
     Ran,
     Seen,
     Tell,
+    Waits,
     Where,
+    message,
     replay,
 )
 from deedbox.step import AnyMachine
+from lease import lease
+from lease.types import ResourceId
 from orders import order
 from orders.types import Line, OrderId, PaymentRef
 
@@ -105,11 +109,34 @@ def test_time_that_passes_wakes_who_waits(where: Where, tmp_path: Path) -> None:
     first = CHARGED[0]
     ran = replay(order.machine, [first], where, tmp_path)
     assert ran.end.wake_at is not None
-    wait = Passes(ran.end.wake_at - ran.end.now)
+    wait = Waits(ran.end.wake_at - ran.end.now)
     folder = tmp_path / "again"
     folder.mkdir()
     ran = replay(order.machine, [first, Does(wait, "PaymentSilent")], where, folder)
     assert ran.parted == ""
+
+
+@EVERYWHERE
+def test_what_fires_in_the_same_transaction_is_a_step_of_its_own(
+    where: Where, tmp_path: Path
+) -> None:
+    """The lease ends as it is given; that it was held is seen all the same."""
+    steps = run(
+        (Begin(lease.Start(resource=ResourceId("r"))), "Free"),
+        (Tell(message(lease.Acquire, holder="h", ttl=0)), "Held"),
+        (Fires(), "Draining"),
+        (Passes(30_000), "Draining"),
+        (Fires(), "Retired"),
+    )
+    ran = replay(lease.machine, steps, where, tmp_path)
+    assert ran.parted == ""
+    assert isinstance(ran.seen[1].state, lease.Held)
+    assert ran.seen[1].now == ran.seen[2].now
+    assert ran.end.at == ran.seen[2].at + 30_000
+    folder = tmp_path / "again"
+    folder.mkdir()
+    late = [*steps[:3], Does(Passes(30_001), "Draining")]
+    assert replay(lease.machine, late, where, folder).parted.startswith("at step 4")
 
 
 @EVERYWHERE

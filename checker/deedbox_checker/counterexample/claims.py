@@ -30,14 +30,13 @@ from .unmapped import Unmapped
 class Claim:
     """`holds`: an expression that is true when nothing is broken.
 
-    `functions`: what it calls.  `types`: they speak of choices.  `pair`: it needs the
-    state before the last step.  `spins`: the last step is a deadline that has no end.
+    `functions`: what it calls.  `types`: they speak of choices.  `spins`: the last step is
+    a deadline that has no end.
     """
 
     holds: str
     functions: tuple[str, ...] = ()
     types: bool = False
-    pair: bool = False
     spins: bool = False
 
 
@@ -62,7 +61,7 @@ class Case:
 
 FOLLOWED: Final = Claim("False")
 """That the machine goes this way to its end is what is wrong."""
-UNCHANGED: Final = Claim("run.end.state == run.before.state", pair=True)
+UNCHANGED: Final = Claim("run.end.state == run.before.state")
 
 
 def claim(case: Case) -> Claim:
@@ -71,9 +70,6 @@ def claim(case: Case) -> Claim:
         return STATED[stated.word](case, stated)
     asked = UNASKED.get(case.verdict.name)
     return FOLLOWED if asked is None else asked(case)
-
-
-# ---- what a spec states ----------------------------------------------------------
 
 
 def bounded(case: Case, stated: core.Property) -> Claim:
@@ -96,7 +92,7 @@ def crossed(case: Case, stated: core.Property) -> Claim:
         ]
     )
     holds = f"{stated.name}(run.before, run.end)"
-    return Claim(holds, (function,), speech.types, pair=True)
+    return Claim(holds, (function,), speech.types)
 
 
 def owed(case: Case, stated: core.Property) -> Claim:
@@ -215,9 +211,6 @@ def told(own: Own) -> str:
             return f"{text} is not None" if optional else ""
 
 
-# ---- what is checked unasked -----------------------------------------------------
-
-
 def raises(_: Case) -> Claim:
     return Claim("not run.raised")
 
@@ -256,8 +249,9 @@ def soonest(case: Case) -> Claim:
         [
             f"def wakes_for_it(seen: Seen[{case.module}.State]) -> bool:",
             "    state = seen.state",
-            f"    other = not isinstance(state, {case.module}.{declared.name})",
-            f"    return other or {case.machine}.wake(state) {comparison} {wake}",
+            f"    return not isinstance(state, {case.module}.{declared.name}) or (",
+            f"        {case.machine}.wake(state) {comparison} {wake}",
+            "    )",
         ]
     )
     return Claim("wakes_for_it(run.end)", (function,))
@@ -283,8 +277,7 @@ def issues(case: Case) -> Claim:
         [
             f"def asks_no_more(seen: Seen[{case.module}.State]) -> bool:",
             "    state = seen.state",
-            f"    other = not isinstance(state, {case.module}.{phase(state)})",
-            f"    return other or state.{field} <= {number(most)}",
+            f"    return not isinstance(state, {case.module}.{phase(state)}) or state.{field} <= {number(most)}",
         ]
     )
     return Claim("asks_no_more(run.end)", (function,))

@@ -30,6 +30,7 @@ from deedbox.replay import (
     Passes,
     Raises,
     Tell,
+    Waits,
 )
 from deedbox.step import step
 from msgspec import Struct
@@ -75,16 +76,11 @@ def kept(subject: Subject, verdict: Verdict) -> Kept:
         raise Unmapped("the interpreter that was explored is not the one that runs")
     done = script(trace.run, len(trace.lines))
     if trace.stays:
-        rest = Does(Passes(DAY), phase(done.begins.state) or "")
+        rest = Does(Waits(DAY), phase(done.begins.state) or "")
         done = replace(done, loop=(rest,))
     module = subject.module.__name__.rpartition(".")[2]
     model = trace.run.environment.model
     said = claim(Case(verdict, trace.run, model, module, done.begins))
-    if said.pair and done.merged:
-        raise Unmapped(
-            f"{verdict.name} is broken between two steps of one transaction, of which a"
-            " test sees what stands after both"
-        )
     if said.spins:
         done = replace(done, steps=spinning(done.steps, trace.run))
     return Kept(done, said)
@@ -92,7 +88,7 @@ def kept(subject: Subject, verdict: Verdict) -> Kept:
 
 def spinning(steps: tuple[Does, ...], run: Run) -> tuple[Does, ...]:
     """The run up to the deadline that begins to spin: the interpreter fires all at once."""
-    if run.labels[-1].kind is Kind.DUE and isinstance(steps[-1].action, Fires):
+    if run.labels[-1].kind is Kind.DUE:
         return steps
     return (*steps, Does(Fires(), phase(run.worlds[-1].state) or ""))
 
@@ -192,7 +188,7 @@ def action(done: Action, module: str) -> str:
             return f"{name}({dict(asks)!r})" if asks else f"{name}()"
         case Comes(field, after):
             return f"{name}({field!r}{f', {after:_}' if after else ''})"
-        case Passes(milliseconds):
+        case Passes(milliseconds) | Waits(milliseconds):
             return f"{name}({milliseconds:_})"
         case Raises() | Fires() | Crash() | Early():
             return f"{name}()"

@@ -7,11 +7,12 @@ running the reducer on each until what came of it comes of it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import cast
 
 from deedbox import Due, Instant, Refused
+from deedbox.testing import EPOCH as CLOCK
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
@@ -22,6 +23,8 @@ from ..environment import PLAIN, Environment, Kind, Label
 from ..evaluate import phase
 from ..looking import Look, stored_instants
 from ..model import Answer, Model
+from ..points import live
+from ..regions import FAR
 from .unmapped import Unmapped
 
 
@@ -69,10 +72,12 @@ class Moment:
             return None
         if not isinstance(deed.fate, listing.page):
             return None
-        for page in listing.answers(deed.command, deed.fate, passing):
+        ticket = cast(int, getattr(self.before.state, "ticket", 0))
+        empty = with_fields(deed.fate, ticket=ticket)
+        for page in listing.answers(deed.command, empty, passing):
             told = self.label.text.endswith(f": {listing.told(page)}")
             if told and self.makes(page):
-                return page
+                return dated(page, listing.scanning.listed, listing.scanning.due)
         raise Unmapped(f"there is no page of which one could say: {self.label.text}")
 
     def believed(self) -> Struct:
@@ -106,11 +111,15 @@ class Moment:
             case _:
                 return None
 
-    def ages(self) -> Iterator[tuple[str, int]]:
-        """How old each instant that is compared at many distances must be by now."""
+    def instants(self) -> tuple[tuple[str, int], ...]:
+        """What time it must be at least: so many milliseconds after each of these fields.
+
+        A guard looks at the age of an instant, or a new deadline lies on this side of an
+        older one: both say how late it is, within what the order of points leaves open.
+        """
         state, message = self.before.state, self.message()
         if state is None or message is None or self.environment.reactions.exact:
-            return
+            return ()
         ticket = getattr(state, "ticket", None)
         if self.label.kind is Kind.TAKE and ticket is not None:
             message = with_fields(message, ticket=ticket)
@@ -119,29 +128,53 @@ class Moment:
             trigger = f"at {self.environment.reactions.due_field(state)}"
         look = self.model.looks.get((phase(state) or "", trigger), ())
         fitting = [
-            self._old(concrete, look)
+            self._late(concrete, look)
             for concrete in realised(self.model.points, state, look, message)
             if self._gives(concrete)
         ]
-        yield from min(fitting, key=lambda old: sum(age for _, age in old), default=())
+        return min(fitting, key=lambda late: sum(age for _, age in late), default=())
 
     def _gives(self, concrete: Concrete) -> bool:
         """Whether the state in milliseconds becomes what the step made."""
         model, wanted = self.model, self.raw().state
         model.spread.drawn = dict(concrete.delays)
-        result = self.environment.reactions.step(
-            model.machine, concrete.state, concrete.message
-        )
+        try:
+            result = self.environment.reactions.step(
+                model.machine, concrete.state, concrete.message
+            )
+        except Exception:  # the reducer's own, which is what the run may be about
+            return False
         if isinstance(result, Refused):
             return False
         return explored_own(model, cast(Struct, result.state)) == wanted
 
-    def _old(self, concrete: Concrete, look: Look) -> tuple[tuple[str, int], ...]:
-        """How old the instants are that have no rank."""
-        return tuple(
-            (name, EPOCH - at)
-            for name in stored_instants(look)
-            if name not in self.model.points.offsets
-            and (at := cast("int | None", getattr(concrete.state, name, None)))
-            is not None
-        )
+    def _late(self, concrete: Concrete, look: Look) -> tuple[tuple[str, int], ...]:
+        """How late it must be for the state to be as old as this one."""
+        points, state = self.model.points, concrete.state
+        assert state is not None
+        looked = stored_instants(look)
+        found = {
+            name: EPOCH - at
+            for name in looked
+            if name not in points.offsets
+            and (at := cast("int | None", getattr(state, name, None))) is not None
+            and at < EPOCH
+        }
+        for name, distance in live(points, state).items():
+            if name in looked and 0 < distance < FAR // 2:
+                found[name] = points.offsets[name] - distance
+        return tuple(found.items())
+
+
+def dated(page: Struct, listed: str, due: str | None) -> Struct:
+    """The page with the due times of its records as far from a test's clock as they were."""
+    if due is None:
+        return page
+    records = cast("tuple[Struct, ...]", getattr(page, listed))
+    moved = [
+        with_fields(record, **{due: at - EPOCH + CLOCK})
+        if (at := cast("int | None", getattr(record, due))) is not None
+        else record
+        for record in records
+    ]
+    return with_fields(page, **{listed: tuple(moved)})

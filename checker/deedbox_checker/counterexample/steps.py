@@ -1,8 +1,7 @@
 """From a kind of step to its lines in a test: the table, and the run that it makes.
 
 Whoever adds a kind of step adds a row here; a kind without one makes no test, and
-`Unmapped` says so.  What the interpreter does in one transaction is one line: what is
-due fires with the answer, the message or the wake that came before it.
+`Unmapped` says so.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ Mapped = Callable[[Moment], tuple[Action, ...]]
 def sent(moment: Moment) -> tuple[Action, ...]:
     message = moment.sent()
     starts = isinstance(message, moment.model.machine.start_type)
-    return (*older(moment), Begin(message) if starts else Tell(message))
+    return (*passed(moment), Begin(message) if starts else Tell(message))
 
 
 def handed_out(moment: Moment) -> tuple[Action, ...]:
@@ -64,16 +63,16 @@ def handed_out(moment: Moment) -> tuple[Action, ...]:
 
 
 def taken(moment: Moment) -> tuple[Action, ...]:
-    return (*older(moment), Answers(moment.taken()))
+    return (*passed(moment), Answers(moment.taken()))
 
 
 def fires(moment: Moment) -> tuple[Action, ...]:
-    return (*older(moment), Fires())
+    return (*passed(moment), Fires())
 
 
-def older(moment: Moment) -> tuple[Action, ...]:
-    """The time that must have passed for a guard to say what it said."""
-    return tuple(Comes(name, age) for name, age in moment.ages() if age)
+def passed(moment: Moment) -> tuple[Action, ...]:
+    """The time that must have passed for the step to come to what it came to."""
+    return tuple(Comes(name, late) for name, late in moment.instants())
 
 
 def time_goes_on(moment: Moment) -> tuple[Action, ...]:
@@ -136,52 +135,35 @@ STEPS: Final[Mapping[Kind, Mapped]] = {
     Kind.ARRIVAL: decided,
     Kind.CRASH: lambda _: (Crash(),),
     Kind.RAISE: lambda _: (Raises(),),
-    Kind.LATE: lambda moment: (*older(moment), Late(moment.believed())),
-    Kind.EARLY: lambda moment: (*older(moment), Early()),
+    Kind.LATE: lambda moment: (*passed(moment), Late(moment.believed())),
+    Kind.EARLY: lambda moment: (*passed(moment), Early()),
 }
 
-TURNS: Final = frozenset(STEPS) - {
-    Kind.HAND_OUT,
-    Kind.TIME,
-    Kind.FAR_SIDE,
-    Kind.ARRIVAL,
-}
-"""After a step of these the interpreter looks at what is due, and fires it."""
-
-ROUNDS: Final = 4
+ROUNDS: Final = 3
 """So many rounds of a loop are mapped, to see which of them are alike."""
 
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """`loop`: the steps of one round, which follow on `steps`.
-
-    `begins`: the world in which a round begins.  `merged`: the last step of the run is in
-    one transaction with the one before, so what was between them is not seen.
-    """
+    """`loop`: the steps of one round, which follow on `steps`; `begins`: where it begins."""
 
     steps: tuple[Does, ...]
     loop: tuple[Does, ...]
     begins: World
-    merged: bool
 
 
 def script(run: Run, prefix: int) -> Script:
     """The steps of a run; what comes after `prefix` labels goes on for ever."""
     loop = len(run.labels) - prefix
-    chunks, merged = chunked(list(moments(run, prefix, ROUNDS if loop else 0)))
-    ways = [flat(chunks[:prefix])]
-    ways += [
-        flat(chunks[prefix + n * loop : prefix + (n + 1) * loop])
-        for n in range(ROUNDS if loop else 0)
-    ]
+    chunks = chunked(list(moments(run, prefix, ROUNDS if loop else 0)))
+    begins = run.worlds[prefix]
     if not loop:
-        return Script(ways[0], (), run.worlds[-1], merged[-1])
-    late = next((n for n in range(loop) if not merged[prefix + n]), 0)
-    begins = run.worlds[prefix + late]
+        return Script(flat(chunks), (), begins)
+    ways = [flat(chunks[:prefix])]
+    ways += [flat(chunks[n : n + loop]) for n in range(prefix, len(chunks), loop)]
     for first in (1, 2):
-        if ways[first] and ways[first] == ways[first + 1]:
-            return Script(flat(ways[:first]), ways[first], begins, merged=False)
+        if ways[first] == ways[first + 1]:
+            return Script(flat(ways[:first]), ways[first], begins)
     raise Unmapped("no two rounds of its loop are alike on the interpreter")
 
 
@@ -189,22 +171,12 @@ def flat(chunks: Sequence[Sequence[Does]]) -> tuple[Does, ...]:
     return tuple(step for chunk in chunks for step in chunk)
 
 
-def chunked(told: Sequence[Moment]) -> tuple[list[list[Does]], list[bool]]:
-    """For each moment its steps, and whether it fired with the step before it."""
-    chunks: list[list[Does]] = []
-    merged: list[bool] = []
-    for number, moment in enumerate(told):
-        last = [chunk for chunk in chunks if chunk][-1:]
-        fired = moment.label.kind is Kind.DUE and told[number - 1].label.kind in TURNS
-        merged.append(fired)
-        if fired:
-            last[0][-1] = Does(last[0][-1].action, phase(moment.after.state) or "")
-            chunks.append([])
-        elif is_awaited(moment, told[number + 1 : number + 2]):
-            chunks.append([])
-        else:
-            chunks.append(written(moment))
-    return chunks, merged
+def chunked(told: Sequence[Moment]) -> list[list[Does]]:
+    """For each moment its steps."""
+    return [
+        [] if is_awaited(moment, told[number + 1 : number + 2]) else written(moment)
+        for number, moment in enumerate(told)
+    ]
 
 
 def written(moment: Moment) -> list[Does]:

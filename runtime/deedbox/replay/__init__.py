@@ -23,6 +23,7 @@ from .actions import (
     Passes,
     Raises,
     Tell,
+    Waits,
     message,
 )
 from .carried import Where, replay
@@ -46,6 +47,7 @@ __all__ = [
     "Ran",
     "Seen",
     "Tell",
+    "Waits",
     "Where",
     "message",
     "replay",

@@ -61,7 +61,13 @@ class Comes(Struct, frozen=True):
 
 
 class Passes(Struct, frozen=True):
-    """So much time passes, and timers go off."""
+    """So much time passes; timers go off on time, but for one that comes only at its end."""
+
+    milliseconds: int
+
+
+class Waits(Struct, frozen=True):
+    """So much time passes, and all timers go off."""
 
     milliseconds: int
 
@@ -100,6 +106,7 @@ Action: TypeAlias = (
     | Raises
     | Comes
     | Passes
+    | Waits
     | Fires
     | Crash
     | Early

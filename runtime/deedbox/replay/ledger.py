@@ -35,7 +35,12 @@ class Asked(Struct):
 
 
 class Ledger(Struct):
-    """What survives a process."""
+    """What survives a process.
+
+    `rev` is the last revision that was read, `entries` what the steps of the run made
+    of the instance, `pending` what it has become since then; `fallen`: why it has been
+    set aside after that.
+    """
 
     next: int = 0
     at: int = EPOCH
@@ -43,7 +48,10 @@ class Ledger(Struct):
     asked: list[Asked] = []
     decided: dict[str, int] = {}
     counts: dict[str, int] = {}
+    rev: int = 0
     entries: list[Entry] = []
+    pending: list[Entry] = []
+    fallen: str = ""
     parted: str = ""
     raised: str = ""
     broke: set[str] = set()

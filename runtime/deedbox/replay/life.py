@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from ..box import Box
 from ..codec import Codec
 from ..errors import InstanceParked, ReducerFailed, Rejected, SendError
-from ..machine import Due, Instant
-from ..step import AnyMachine
+from ..machine import Due, Instant, Refused
+from ..step import AnyMachine, step
 from ..testing import FakeClock, elapse, settle
 from ..values import Instance, Owed
 from ..worker import Worker
@@ -39,10 +39,13 @@ from .actions import (
     Passes,
     Raises,
     Tell,
+    Waits,
 )
 from .ledger import Asked, Entry, Ledger
-from .promises import Promises
+from .promises import Promises, survives_storage
 
+REDUCED: Final = Begin | Tell | Answers | Fires | Early | Late
+"""Each of these is one step of the machine; what comes of it at once is the next `Fires`."""
 PATIENCE: Final = 1_000
 """Milliseconds in which the row of a handler that raised is handed out again."""
 
@@ -68,6 +71,7 @@ class Life:
     ) -> None:
         self._promises = promises
         self._machine = promises.machine
+        self._codec = Codec(promises.machine)
         self._run = run
         self._ledger = ledger
         self._clock = clock
@@ -114,48 +118,86 @@ class Life:
             try:
                 await self._do(worker, does.action)
                 await settle(worker)
-                self._look(does.phase)
+                self._look(does)
             except ReducerFailed as problem:
                 self._fell(str(problem))
             except (Parted, SendError) as problem:
                 ledger.parted = f"at step {ledger.next}: {problem}"
             ledger.broke |= self._promises.broken
+        if not ledger.parted:
+            ledger.raised = ledger.raised or ledger.fallen
         return False
 
     async def _taken_over(self, worker: Worker) -> None:
         """The crash is the step before; what it left is seen by the one who comes next."""
         await settle(worker)
         try:
-            self._look(self._run[self._ledger.next - 1].phase)
+            self._look(self._run[self._ledger.next - 1])
         except Parted as problem:
             self._ledger.parted = f"at step {self._ledger.next}: {problem}"
 
-    def _look(self, phase: str) -> None:
-        """Enter in the ledger what there is, and part if it is in another phase."""
+    def _look(self, does: Does) -> None:
+        """Enter in the ledger what the step made, and part if that is in another phase."""
+        ledger = self._ledger
         try:
             found = self._instance()
         except InstanceParked as parked:
-            self._fell(str(parked))
+            found, ledger.fallen = None, str(parked)
+        ledger.pending += self._revisions(found)
+        if ledger.pending and isinstance(does.action, Passes | Waits):
+            ledger.entries.append(ledger.pending[-1])
+            ledger.pending.clear()
+        elif ledger.pending and isinstance(does.action, REDUCED):
+            ledger.entries.append(ledger.pending.pop(0))
+        elif ledger.fallen and isinstance(does.action, REDUCED):
+            self._fell(ledger.fallen)
             return
-        if found is None:
+        elif ledger.entries:
+            last = ledger.entries[-1]
+            same = self._entry(found, last.document, last.at, last.wake_at)
+            ledger.entries.append(same)
+        else:
             raise Parted("there is no instance")
-        dead = [
-            row.parked for row in found.owed if row.parked and row.parked == row.error
-        ]
-        if dead:
-            self._fell(dead[0] or "")
-        self._ledger.entries.append(
-            Entry(
-                msgspec.json.encode(found.state).decode(),
-                found.at,
-                self._clock.wall(),
-                found.wake_at,
-                tuple(self._coming(found)),
-                dict(self._ledger.counts),
-            )
-        )
-        if found.phase != phase:
-            raise Parted(f"it is {found.phase}, not {phase}")
+        for row in () if found is None else found.owed:
+            if row.parked and row.parked == row.error:
+                self._fell(row.parked)
+        phase = self._phase(ledger.entries[-1])
+        if phase != does.phase:
+            raise Parted(f"it is {phase}, not {does.phase}")
+
+    def _revisions(self, found: Instance[Any] | None) -> list[Entry]:
+        """What the instance has become since it was last looked at, step after step."""
+        ledger, machine = self._ledger, self._machine
+        known = [*ledger.entries, *ledger.pending][-1:]
+        state: Any = self._codec.decode_state(known[0].document) if known else None
+        fresh: list[Entry] = []
+        for row in self._box.history(machine, ledger.id):
+            if row.rev <= ledger.rev or row.base:
+                continue
+            ledger.rev = row.rev
+            if found is not None and row.rev == found.rev:
+                state = found.state
+            elif self._promises.slipped is not None:
+                state = self._promises.slipped
+            else:
+                result = step(machine, state, row.value)
+                state = state if isinstance(result, Refused) else result.state
+            self._promises.slipped = None
+            if not survives_storage(state):
+                break
+            document = msgspec.json.encode(state).decode()
+            fresh.append(self._entry(found, document, row.at, machine.wake(state)))
+        return fresh
+
+    def _entry(
+        self, found: Instance[Any] | None, document: str, at: int, wake: int | None
+    ) -> Entry:
+        owed = () if found is None else tuple(self._coming(found))
+        counts = dict(self._ledger.counts)
+        return Entry(document, at, self._clock.wall(), wake, owed, counts)
+
+    def _phase(self, entry: Entry) -> str:
+        return self._codec.phases[type(self._codec.decode_state(entry.document))]
 
     def _fell(self, words: str) -> None:
         """The reducer raised: the end of the run, or where it parts."""
@@ -167,9 +209,13 @@ class Life:
 
     async def _do(self, worker: Worker, action: Action) -> None:
         clock = self._clock
+        if self._ledger.pending or self._ledger.fallen:
+            if isinstance(action, Fires):
+                return
+            raise Parted("a deadline has fired")
         match action:
             case Begin(message):
-                self._ledger.id = Codec(self._machine).id_of(message)
+                self._ledger.id = self._codec.id_of(message)
                 await self._send(worker, message)
             case Tell(message):
                 await self._send(worker, message)
@@ -187,7 +233,10 @@ class Life:
             case Comes(field, after):
                 clock.jump(max(self._instant(field) + after - clock.wall(), 0))
             case Passes(milliseconds):
+                await self._pass(worker, clock.wall() + milliseconds)
+            case Waits(milliseconds):
                 clock.advance(milliseconds)
+                self._box.writer().poke()
             case Fires():
                 found = self._instance()
                 if found is None or found.wake_at is None:
@@ -202,6 +251,16 @@ class Life:
                 raise AssertionError("a crash ends a life")
             case _:
                 assert_never(action)
+
+    async def _pass(self, worker: Worker, end: int) -> None:
+        """Time goes on to `end`, and what is due before it fires on time."""
+        found = self._instance()
+        while found is not None and found.wake_at is not None and found.wake_at < end:
+            self._clock.jump(found.wake_at - self._clock.wall())
+            self._box.writer().poke()
+            await settle(worker)
+            found = self._instance()
+        self._clock.jump(end - self._clock.wall())
 
     async def _send(self, worker: Worker, message: Struct) -> None:
         """What is rejected changes nothing, and the phase will say so."""

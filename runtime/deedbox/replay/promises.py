@@ -18,11 +18,15 @@ from ..step import AnyMachine
 
 
 class Promises:
-    """`broken`: what the reducer was seen to break; `slip`: what it is handed next."""
+    """`broken`: what the reducer was seen to break.
+
+    `slip`: what it is handed next, in place of a message; `slipped`: what came of that.
+    """
 
     def __init__(self, machine: AnyMachine) -> None:
         self.broken: set[str] = set()
         self.slip: Struct | None = None
+        self.slipped: Struct | None = None
         self._own = machine
         told = [
             CommandType(
@@ -46,17 +50,28 @@ class Promises:
         return self._watched(self._own.start(message), self._own.start(message))
 
     def _reduce(self, state: Any, message: Any) -> Any:
-        if self.slip is not None:
-            message, self.slip = self.slip, None
-        reduce = self._own.reduce
-        return self._watched(reduce(state, message), reduce(state, message))
+        reduce, slip = self._own.reduce, self.slip
+        if slip is None:
+            return self._watched(reduce(state, message), reduce(state, message))
+        self.slip = None
+        result = self._watched(reduce(state, slip), reduce(state, slip))
+        self.slipped = None if isinstance(result, Refused) else result[0]
+        return result
 
     def _watched(self, result: Any, again: Any) -> Any:
         if result != again:
             self.broken.add("deterministic")
         if not isinstance(result, Refused):
             state: Struct = result[0]
-            stored = msgspec.json.encode(state)
-            if msgspec.json.decode(stored, type=type(state)) != state:
+            if not survives_storage(state):
                 self.broken.add("survives_storage")
         return result
+
+
+def survives_storage(state: Struct) -> bool:
+    """Whether a state is read as it was written."""
+    try:
+        stored = msgspec.json.encode(state)
+        return bool(msgspec.json.decode(stored, type=type(state)) == state)
+    except msgspec.MsgspecError:
+        return False
