@@ -236,7 +236,7 @@ ELSEWHERE: Final[dict[str, Mistake]] = {
         lambda: changed(order(), reducers.meddling), {"deterministic": (0, 8)}
     ),
     "a state that cannot be read again": Mistake(
-        lambda: changed(order(), afterwards(reducers.half_an_attempt)),
+        lambda: changed(order(), afterwards(reducers.no_cause)),
         {"survives_storage": (0, 4)},
     ),
     "a message of which nothing is said": Mistake(unsaid, {"total": (0, 5)}),

@@ -241,10 +241,10 @@ def meddling(reduce: Reduce) -> Reduce:
     return reduced
 
 
-def half_an_attempt(taken: Taken) -> Any:
-    """A number that cannot be read again as one."""
+def no_cause(taken: Taken) -> Any:
+    """A text that cannot be read again as one."""
     if phase(taken.new) == "PaymentBackoff":
-        return replace(taken.new, attempt=1.5), taken.commands
+        return replace(taken.new, cause=None), taken.commands
     return None
 
 
