@@ -6,6 +6,7 @@ other checkers are known to have got wrong.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,30 @@ def test_a_component_is_split_again_when_strong_fairness_forbids_a_part_of_it() 
     lasso = leads(edges, target={3}, weak=[{A}], strong=[{B}])
     assert lasso is not None
     assert {hop.state for hop in lasso.loop} == {0, 1}
+
+
+def test_a_state_that_owes_is_not_the_same_state_before_it_owes() -> None:
+    """0 is reached owing nothing, and again owing: components of states forgot which."""
+    edges = [(0, A, 1), (1, A, 0), (0, B, 2)]
+    found = Labelled(
+        3,
+        tuple(edges),
+        frozenset((1,)),
+        frozenset((2,)),
+        (frozenset((A,)), frozenset((B,))),
+        (),
+    )
+    lasso = refuted(found)
+    assert lasso is not None
+    assert lasso.owing == 1
+    assert {hop.state for hop in lasso.loop} == {0, 1}
+    assert refuted(replace(found, weak=(), strong=found.weak)) is None
+
+
+def test_an_exit_that_a_fault_alone_opens_is_no_way_out() -> None:
+    """A no-op and a crash: the loop goes on when the faults have ended."""
+    edges = [(0, A, 1), (1, A, 0), (1, FAULT, 2), (1, B, 1)]
+    assert leads(edges, target={2}, weak=[{A}, {B}]) is not None
 
 
 def test_the_counterexample_uses_the_fewest_faults() -> None:

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from .specimens import ROOT
+from .specimens import PATHS
 
-PATHS = [str(ROOT / name) for name in ("checker", "dsl", "generator", "runtime")]
 PLUGIN = (
     ()
     if entry_points(group="pytest11", name="deedbox")
