@@ -37,29 +37,40 @@ class Concrete:
 
 
 def realised(
-    points: Points, state: Struct | None, look: Look, message: Struct
+    points: Points,
+    state: Struct | None,
+    look: Look,
+    message: Struct,
+    *,
+    said: bool = False,
 ) -> Iterator[Concrete]:
-    """The step in milliseconds, in every way that it can tell apart."""
+    """The step in milliseconds, in every way that it can tell apart.
+
+    `said`: the lengths that the message brings are what it says, and stand for no others.
+    """
     plain = Concrete(state, message)
     scene = Scene(state=state, message=message, now=EPOCH)
     for case in look:
         if case.when is not None and not case.when(scene):
             continue
-        yield from cases(points, plain, scene, case)
+        yield from cases(points, plain, scene, case, said)
         if case.only:
             return
     yield plain
 
 
 def cases(
-    points: Points, plain: Concrete, scene: Scene, case: Case
+    points: Points, plain: Concrete, scene: Scene, case: Case, said: bool
 ) -> Iterator[Concrete]:
     numbers = dict(present(case, scene))
     asked = questions(case, scene, numbers)
     if not asked:
         yield plain
         return
-    bounds = (*order(points, case, plain.state, numbers), *reach(case, scene, numbers))
+    bounds = (
+        *order(points, case, plain.state, numbers),
+        *reach(case, scene, numbers, said),
+    )
     for found in regions(len(numbers) + 1, bounds, asked):
         yield settled(case, plain, scene, numbers, found)
 
@@ -131,12 +142,16 @@ def order(
             yield one, two, -1
 
 
-def reach(case: Case, scene: Scene, numbers: Mapping[int, int]) -> Iterator[Bound]:
+def reach(
+    case: Case, scene: Scene, numbers: Mapping[int, int], said: bool
+) -> Iterator[Bound]:
     """How far from their instants the lengths lie."""
     for n, place in enumerate(case.places, 1):
         if place.range is not None and n in numbers:
             base = numbers.get(place.base, 0)
             low, high = place.range(scene)
+            if said and place.path[:1] == ("message",):
+                low = high = cast(int, place.read(scene))
             if place.sign < 0:
                 low, high = -high, -low
             # A length of a stored instant is measured from the instant, not its point.

@@ -7,8 +7,9 @@ running the reducer on each until what came of it comes of it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import cast
 
 from deedbox import Due, Instant, Refused
@@ -16,13 +17,13 @@ from deedbox.testing import EPOCH as CLOCK
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from ..abstraction import World, explored_own, normal
+from ..abstraction import World, explored_message, explored_own, normal
 from ..distances import Concrete, realised
 from ..domain import EPOCH
 from ..environment import PLAIN, Environment, Kind, Label
 from ..evaluate import phase
 from ..looking import Look, stored_instants
-from ..model import Answer, Model
+from ..model import Answer, Model, at_their_ends
 from ..points import live
 from ..regions import FAR
 from .unmapped import Unmapped
@@ -57,12 +58,13 @@ class Moment:
         return tuple(each for each in listed if each.outcome == outcome)
 
     def sent(self) -> Struct:
-        """The message of a label of the sender."""
+        """The message of a label of the sender, with lengths of which this may come."""
         among = self.environment.sent
         if self.label.kind is Kind.START:
             among = self.environment.first
         label = replace(self.label, broken=())
-        return next(message for message, known in among if known == label)
+        message = next(message for message, known in among if known == label)
+        return self._in_full(message) or message
 
     def taken(self) -> Struct | None:
         """The page that an answer brings, where the far side has decided less than that."""
@@ -123,16 +125,38 @@ class Moment:
         ticket = getattr(state, "ticket", None)
         if self.label.kind is Kind.TAKE and ticket is not None:
             message = with_fields(message, ticket=ticket)
+        look = self.model.looks.get(self._place(state, message), ())
+        for said in (True, False):
+            fitting = [
+                self._late(concrete, look)
+                for concrete in self._concrete(message, said=said)
+                if self._gives(concrete)
+            ]
+            if fitting:
+                return min(fitting, key=lambda late: sum(age for _, age in late))
+        return ()
+
+    def _place(self, state: Struct | None, message: Struct) -> tuple[str, str]:
+        """Where the model has what the step looks at."""
         trigger = self.model.trigger(message)
-        if isinstance(message, Due):
+        if isinstance(message, Due) and state is not None:
             trigger = f"at {self.environment.reactions.due_field(state)}"
-        look = self.model.looks.get((phase(state) or "", trigger), ())
-        fitting = [
-            self._late(concrete, look)
-            for concrete in realised(self.model.points, state, look, message)
-            if self._gives(concrete)
-        ]
-        return min(fitting, key=lambda late: sum(age for _, age in late), default=())
+        return phase(state) or "", trigger
+
+    def _concrete(self, message: Struct, *, said: bool) -> Iterator[Concrete]:
+        """The step in milliseconds, in every way that it can tell apart."""
+        state = self.before.state
+        look = self.model.looks.get(self._place(state, message), ())
+        return realised(self.model.points, state, look, message, said=said)
+
+    def _in_full(self, message: Struct) -> Struct | None:
+        """The message with the longest or the shortest lengths of which this may come."""
+        if self.environment.reactions.exact:
+            return None
+        for candidate in in_full(self.model, message):
+            if any(map(self._gives, self._concrete(candidate, said=True))):
+                return candidate
+        return None
 
     def _gives(self, concrete: Concrete) -> bool:
         """Whether the state in milliseconds becomes what the step made."""
@@ -164,6 +188,23 @@ class Moment:
             if name in looked and 0 < distance < FAR // 2:
                 found[name] = points.offsets[name] - distance
         return tuple(found.items())
+
+
+def in_full(model: Model, message: Struct) -> Iterator[Struct]:
+    """What stands for the same to the explorer, its lengths as long as they can be first."""
+    every = whole(model).get(type(message), ())
+    yield from (one for one in every if explored_message(model, one) == message)
+
+
+@cache
+def whole(model: Model) -> Mapping[type[Struct], tuple[Struct, ...]]:
+    ends = at_their_ends(model)
+    answers = [each.message for known in ends.answers.values() for each in known]
+    found: dict[type[Struct], tuple[Struct, ...]] = {}
+    for message in (*ends.starts, *ends.messages, *answers):
+        kind = type(message)
+        found[kind] = (message, *found.get(kind, ()))
+    return found
 
 
 def dated(page: Struct, listed: str, due: str | None) -> Struct:

@@ -35,7 +35,7 @@ from ..environment import Kind
 from ..evaluate import phase
 from ..points import live
 from ..trace import Run, moved
-from .moment import Moment
+from .moment import Moment, in_full
 from .unmapped import Unmapped
 
 Mapped = Callable[[Moment], tuple[Action, ...]]
@@ -119,6 +119,7 @@ def decided(moment: Moment) -> tuple[Action, ...]:
     for counted, old, new in counts:
         if counted == pair:
             happened = new > old or old > 1
+    answer = next(in_full(model, answer), answer)
     if moment.label.kind is Kind.FAR_SIDE:
         return (Decides(answer, happened),)
     return (Arrives(answer, deed, happened),)
