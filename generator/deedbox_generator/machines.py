@@ -5,28 +5,22 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from deedbox_dsl import core
-from deedbox_dsl.spelling import snake, told
+from deedbox_dsl.spelling import snake
 from deedbox_dsl.types import Maybe, Type
 
 from . import plan
-from .annotations import annotation
 from .arrivals import beginning
 from .deeds import Shape, Use, shape
 from .expressions import Place, number
 from .migrations import older
-from .naming import Functions, Names, command_class, functions, outcome_class
+from .naming import Functions, Names, functions
 from .owing import key_prefix, owables
 from .quoting import comment, doc_of, docstring
-from .reducers import (
-    Context,
-    ended,
-    overridden,
-    reducer,
-    start_again,
-    trigger_text,
-)
+from .reducers import Context, ended, reducer, trigger_text
+from .restarts import overridden, start_again
 from .roles import saga_roles, scan_roles
 from .sql import table
+from .structs import command_of, message_struct, start_struct, state_struct, told_struct
 from .ways import Way, way
 
 SEVERAL = 16
@@ -78,12 +72,12 @@ def machine(
         key=tuple(each.name for each in core_machine.key),
         key_text=key_prefix(core_machine, "state"),
         policies=tuple(_policy(own, each) for each in core_machine.ladders),
-        states=tuple(_state(core_machine, each) for each in core_machine.states),
+        states=tuple(state_struct(core_machine, each) for each in core_machine.states),
         finals=finals,
-        start=_start(core_machine),
-        messages=tuple(_message(each) for each in core_machine.messages),
-        commands=tuple(_command(each) for each in core_machine.commands),
-        told=tuple(_told(each) for each in core_machine.told),
+        start=start_struct(core_machine),
+        messages=tuple(message_struct(each) for each in core_machine.messages),
+        commands=tuple(command_of(each) for each in core_machine.commands),
+        told=tuple(told_struct(each) for each in core_machine.told),
         begin=beginning(
             core_machine,
             _start_place(core_machine, own, again=False),
@@ -181,105 +175,6 @@ def _context(
             else "return KEPT"
         ),
     )
-
-
-def _fields(fields: tuple[core.Field, ...], *, outside: bool) -> list[plan.Field]:
-    return [
-        plan.Field(
-            each.name,
-            annotation(each.type, outside=outside),
-            None,
-            doc_of(each.doc),
-        )
-        for each in fields
-    ]
-
-
-_AT = plan.Field("at", "Instant", "UNSTAMPED")
-_TICKET = plan.Field("ticket", "int", "0")
-
-
-def _state(machine_: core.Machine, state: core.State) -> plan.Struct:
-    hidden = [plan.Field("born", "Instant"), plan.Field("issued", "int")]
-    if state.awaits is not None:
-        hidden.append(plan.Field("ticket", "int"))
-    if state.open_deed is not None:
-        hidden.append(plan.Field("deed_number", "int"))
-    return plan.Struct(
-        state.name,
-        state.name,
-        doc_of(state.doc) or docstring(_what_it_waits_for(state)),
-        (
-            *_fields((*machine_.key, *machine_.given), outside=True),
-            *hidden,
-            *_fields(state.fields, outside=False),
-        ),
-    )
-
-
-def _what_it_waits_for(state: core.State) -> str:
-    if state.final:
-        return "An end."
-    until = " or ".join(f"`{each}`" for each in state.deadlines)
-    if state.awaits is not None:
-        asked = f"Awaits the answer to `{state.awaits}`"
-        return f"{asked}, until {until}." if until else f"{asked}."
-    waits = f"Waits until {until}" if until else "Waits for a message"
-    if state.open_deed is not None:
-        return f"{waits}; the deed of `{state.open_deed}` is still open."
-    return f"{waits}."
-
-
-def _start(machine_: core.Machine) -> plan.Struct:
-    fields = _fields((*machine_.key, *machine_.given), outside=True)
-    doc = docstring("Begins an instance.")
-    return plan.Struct("Start", "Start", doc, (*fields, _AT))
-
-
-def _message(message: core.Message) -> plan.Struct:
-    doc = doc_of(message.doc)
-    fields = _fields(message.fields, outside=True)
-    return plan.Struct(message.name, message.name, doc, (*fields, _AT))
-
-
-def _command(command: core.Command) -> plan.Command:
-    name = command_class(command.name)
-    head = (plan.Field("idempotency_key", "str"), plan.Field("ticket", "int"))
-    outcomes = tuple(
-        plan.Struct(
-            outcome_class(command.name, each.name),
-            outcome_class(command.name, each.name),
-            None,
-            (*_fields(each.fields, outside=True), _AT, _TICKET),
-        )
-        for each in command.outcomes
-    )
-    return plan.Command(
-        struct=plan.Struct(
-            name,
-            name,
-            doc_of(command.doc),
-            (*head, *_fields(command.params, outside=False)),
-        ),
-        method=command.name,
-        outcomes=outcomes,
-        union=f"{name}Outcome" if outcomes else "None",
-        unrepeatable=command.unrepeatable,
-        deadline=command.deadline,
-    )
-
-
-def _told(one: core.Told) -> plan.Told:
-    """Its tag is that of the message, so its document is read as the message itself."""
-    name = told(one.machine, one.message)
-    head = [plan.Field("idempotency_key", "str"), plan.Field("ticket", "int")]
-    doc = f"Begins a `{one.machine}`."
-    if one.message is not None:
-        head.append(plan.Field("to", "str"))
-        doc = f"`{one.message}`, for the `{one.machine}` whose id is `to`."
-    fields = _fields(one.fields, outside=False)
-    struct = plan.Struct(name, one.message or "Start", docstring(doc), (*head, *fields))
-    return plan.Told(struct, one.machine)
 
 
 def _policy(own: Functions, ladder: core.Ladder) -> plan.Policy:

@@ -15,36 +15,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar, assert_never, cast
+from typing import cast
 
 from deedbox_dsl import core
-from deedbox_dsl.source import Span
 from deedbox_dsl.spelling import snake
-from deedbox_dsl.types import ChoiceType, Declared, ListOf, Maybe, RecordType, Type
-from deedbox_dsl.versions.shapes import fields_of
+from deedbox_dsl.types import Type
 
 from . import plan
 from .annotations import annotation
 from .declared import declared
 from .expressions import Place, items_of, typed
+from .gone_types import Home, Homes, Named, homes_of, mentioned_in, retyped
+from .lines import reference
 from .naming import LOCALS, Names, command_class
 from .owing import key_prefix
 from .quoting import docstring
-from .reducers import reference
-
-Named: TypeAlias = Declared | RecordType | ChoiceType
-N = TypeVar("N")
-
-
-@dataclass(frozen=True, slots=True)
-class Home:
-    """Where a type that the package does not declare any more is declared, and called what."""
-
-    module: str
-    name: str
-
-
-Homes: TypeAlias = Mapping[Type, Home]
 
 
 def older(
@@ -60,8 +45,8 @@ def older(
     for migration in reversed(machine.migrations):
         module = modules[migration.older.version]
         own = _stored(migration)
-        mentioned = _mentioned(own, available)
-        homes |= _homes(own, mentioned, homes, available, module)
+        mentioned = mentioned_in(own, available)
+        homes |= homes_of(own, mentioned, homes, available, module)
         found.append(
             _older(
                 _Step(machine, migration, own, modules, homes, mentioned, place),
@@ -148,85 +133,6 @@ def _stored(migration: core.Migration) -> core.Shape:
 
 def _silent(commands: Iterable[core.Command]) -> tuple[core.Command, ...]:
     return tuple(dataclasses.replace(each, outcomes=()) for each in commands)
-
-
-# ---- types that are gone ---------------------------------------------------------------
-
-
-def _mentioned(shape: core.Shape, available: frozenset[Named]) -> tuple[Named, ...]:
-    """The types that the version's module names or declares; parts before the whole."""
-    found: dict[Named, None] = {}
-
-    def visit(kind: Type) -> None:
-        match kind:
-            case ListOf(item=item) | Maybe(item=item):
-                visit(item)
-            case Declared() | RecordType() | ChoiceType():
-                if kind not in available:
-                    for inner in parts(kind):
-                        visit(inner)
-                found[kind] = None
-            case _:
-                pass
-
-    for each in fields_of(shape):
-        visit(each.type)
-    return tuple(found)
-
-
-def _homes(
-    shape: core.Shape,
-    mentioned: Iterable[Named],
-    known: Homes,
-    available: frozenset[Named],
-    module: str,
-) -> dict[Type, Home]:
-    """Homes for the types that no later version has.
-
-    One that is called like a type which the module imports gets the version behind it.
-    """
-    imported = {each.name for each in mentioned if each in available}
-    imported |= {known[each].name for each in mentioned if each in known}
-    return {
-        each: Home(
-            module,
-            f"{each.name}V{shape.version}" if each.name in imported else each.name,
-        )
-        for each in mentioned
-        if each not in available and each not in known
-    }
-
-
-def parts(kind: Named) -> Iterable[Type]:
-    """The types of the fields of a record, or of all variants of a choice."""
-    match kind:
-        case Declared():
-            return ()
-        case RecordType(fields=fields):
-            return [inner for _, inner in fields]
-        case ChoiceType(variants=variants):
-            return [inner for _, fields in variants for _, inner in fields]
-        case _:
-            assert_never(kind)
-
-
-def retyped(node: N, names: Mapping[Type, Type]) -> N:
-    """The tree with its types called otherwise; everything else of it is as it was."""
-    if isinstance(node, tuple):
-        items = cast("tuple[object, ...]", node)
-        return cast("N", tuple(retyped(each, names) for each in items))
-    if not dataclasses.is_dataclass(node) or isinstance(node, type | Span):
-        return node
-    inner = names.get(cast("Type", node), node) if _is_named(node) else node
-    changed = {
-        each.name: retyped(getattr(inner, each.name), names)
-        for each in dataclasses.fields(node)
-    }
-    return cast("N", dataclasses.replace(cast("Named", inner), **changed))
-
-
-def _is_named(node: object) -> bool:
-    return isinstance(node, Declared | RecordType | ChoiceType)
 
 
 # ---- what was stored ---------------------------------------------------------------------

@@ -12,25 +12,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import assert_never
 
 from deedbox_dsl import core
-from deedbox_dsl.source import Span
 from deedbox_dsl.spelling import snake
 from deedbox_dsl.types import INT, Maybe, RecordType, Type
 
 from . import plan
 from .arrivals import arrival
 from .deeds import Shape, Use, shape
-from .expressions import Place, items_of, render, typed
+from .expressions import Place, items_of, typed
+from .lines import WIDTH, guarded, reference
 from .naming import LOCALS, Functions, is_pythons, outcome_class
 from .owing import Owables, owed
-from .quoting import comment, literal
+from .quoting import literal
 from .ways import Way
-
-WIDTH = 88
-"""How wide a line may be before its reference moves away from its end."""
 
 TAKEN = LOCALS | {"soonest", "anew"}
 """What a reducer's function calls or holds by itself."""
@@ -75,77 +71,6 @@ def ended(context: Context, finals: tuple[str, ...]) -> plan.Reducer:
         messages = tuple(each.name for each in context.machine.messages)
         cases.append(plan.Case(messages, ("return ENDED",)))
     return plan.Reducer("_ended", finals, tuple(cases))
-
-
-def start_again(context: Context, begins: Mapping[tuple[str, ...], str]) -> list[str]:
-    """The lines of what a second start does; none when it is always kept."""
-    machine = context.machine
-    lines: list[str] = []
-    for each in machine.again:
-        body = _again(machine, each, context.place, begins)
-        lines += _guarded(each.guard, body, reference(each.span), context.place, 4)
-        if each.guard is None:
-            return [] if lines == [f"return KEPT{reference(each.span)}"] else lines
-    if not machine.given:
-        return [*lines, "return KEPT"] if lines else []
-    names = [each.name for each in machine.given]
-    same = " and ".join(f"msg.{name} == state.{name}" for name in names)
-    other = " or ".join(names)
-    return [
-        *lines,
-        f"if {same}:",
-        "    return KEPT",
-        f'return Refused("rejected", {literal(f"already started with other {other}")})',
-    ]
-
-
-def reference(span: Span) -> str:
-    """`  # orders.deed:17`, for behind a line."""
-    return f"  # {comment(PurePosixPath(span.path).name)}:{span.line}"
-
-
-def overridden(
-    machine: core.Machine, exit_: core.Replace
-) -> tuple[list[core.Set], list[core.Set]]:
-    """The overrides of a replacement that are of the given, and those of the state."""
-    given = {each.name for each in machine.given}
-    of_given = [each for each in exit_.overrides if each.field in given]
-    of_state = [each for each in exit_.overrides if each.field not in given]
-    return of_given, of_state
-
-
-def _again(
-    machine: core.Machine,
-    again: core.Again,
-    place: Place,
-    begins: Mapping[tuple[str, ...], str],
-) -> list[str]:
-    match again.exit:
-        case core.Keep():
-            return ["return KEPT"]
-        case core.Replace():
-            of_given, of_state = overridden(machine, again.exit)
-            begin = begins[tuple(each.field for each in of_state)]
-            types = {each.name: each.type for each in machine.given}
-            types |= {e.name: e.type for s in machine.states for e in s.fields}
-            set_ = [
-                f"{each.field}={typed(each.value, types[each.field], place)}"
-                for each in of_state
-            ]
-            if not of_given:
-                told = ", ".join(["msg", "state.born", "state.issued", *set_])
-                return [f"return {begin}({told})"]
-            values = {
-                each.name: f"msg.{each.name}" for each in (*machine.key, *machine.given)
-            } | {
-                each.field: typed(each.value, types[each.field], place)
-                for each in of_given
-            }
-            written = ", ".join(f"{name}={value}" for name, value in values.items())
-            told = ", ".join(["anew", "state.born", "state.issued", *set_])
-            return [f"anew = Start({written}, at=msg.at)", f"return {begin}({told})"]
-        case _:
-            assert_never(again.exit)
 
 
 @dataclass(slots=True)
@@ -214,7 +139,7 @@ class _Lines:
             place = self._place(clause)
             ref = reference(clause.span) if len(group) > 1 else ""
             body = self._body(clause, place)
-            lines += _guarded(clause.guard, body, ref, place, depth)
+            lines += guarded(clause.guard, body, ref, place, depth)
         if clauses[-1].guard is not None:
             raise AssertionError(f"{clauses[-1].span}: the last clause has a guard")
         return lines
@@ -247,7 +172,7 @@ class _Lines:
 
     def _body(self, clause: core.Clause, place: Place) -> list[str]:
         if clause.body is None:
-            text = f"{clause.state} ignores {_pattern_name(clause.trigger)}"
+            text = f"{clause.state} ignores {trigger_text(clause.trigger)}"
             return [f'return Refused("ignored", {literal(text)})']
         lines = [
             f"{place.locals[let.name]} = {typed(let.value, let.value.type, place)}"
@@ -278,31 +203,6 @@ class _Lines:
         return arrival(context.machine, use, place, number, local).lines
 
 
-def _guarded(
-    guard: core.Expr | None,
-    body: list[str],
-    ref: str,
-    place: Place,
-    depth: int,
-) -> list[str]:
-    """`body`, under its guard; the reference on the first line that has room for it."""
-    if guard is None:
-        return [_referred(body[0], ref, depth), *body[1:]]
-    head = f"if {render(guard, place)}:"
-    lines = [f"    {line}" for line in body]
-    if depth + len(head) + len(ref) <= WIDTH:
-        return [head + ref, *lines]
-    return [*filter(None, [ref.strip()]), head, *lines]
-
-
-def _referred(line: str, ref: str, depth: int) -> str:
-    """`line` and its reference, behind its first bracket when it will be broken there."""
-    if depth + len(line) + len(ref) <= WIDTH or "(" not in line or not ref:
-        return line + ref
-    head, bracket, rest = line.partition("(")
-    return f"{head}{bracket}{ref}\n    {rest}"
-
-
 def _changes_nothing(body: core.Body) -> bool:
     return (
         isinstance(body.exit, core.Stay)
@@ -328,7 +228,7 @@ def _pattern(trigger: core.Trigger) -> str:
             assert_never(trigger)
 
 
-def _pattern_name(trigger: core.Trigger) -> str:
+def trigger_text(trigger: core.Trigger) -> str:
     """As the spec writes it."""
     match trigger:
         case core.OnMessage():
@@ -339,6 +239,3 @@ def _pattern_name(trigger: core.Trigger) -> str:
             return f"at {trigger.field}"
         case _:
             assert_never(trigger)
-
-
-trigger_text = _pattern_name

@@ -24,7 +24,8 @@ from deedbox_dsl.format import format_machine, format_text
 from deedbox_dsl.parse import parse
 from deedbox_dsl.problems import entries, has_errors
 from deedbox_dsl.render import to_text
-from deedbox_dsl.versions.shapes import file_name, text_of
+from deedbox_dsl.versions.shapes import file_name
+from deedbox_dsl.versions.written_shapes import text_of
 
 HERE = Path(__file__).parent
 CASES = sorted(HERE.rglob("*.md"))

@@ -13,7 +13,8 @@ from deedbox_dsl.format import format_text
 from deedbox_dsl.parse import parse
 from deedbox_dsl.reserved import FUNCTIONS
 from deedbox_dsl.source import Text
-from deedbox_dsl.versions.shapes import file_name, text_of
+from deedbox_dsl.versions.shapes import file_name
+from deedbox_dsl.versions.written_shapes import text_of
 from deedbox_dsl.walk import nodes
 from orders import order
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 from deedbox_dsl import Program, compile
-from deedbox_dsl.versions.shapes import text_of
+from deedbox_dsl.versions.written_shapes import text_of
 from deedbox_generator.emit import emit
 
 SPECS = Path(__file__).parent / "specs"

@@ -20,7 +20,7 @@ from deedbox_dsl.types import (
     RecordType,
     Type,
 )
-from deedbox_dsl.versions.shapes import read, text_of
+from deedbox_dsl.versions.written_shapes import read, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lease import lease

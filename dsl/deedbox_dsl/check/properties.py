@@ -14,10 +14,11 @@ from .. import core, syntax
 from ..naming import named_snake, taken, unknown
 from ..reserved import why_reserved
 from ..source import Span
-from .blocks import Outline, init
+from .blocks import Outline
 from .declarations import own_names
 from .expressions import check_phases, condition, new_local
 from .facts import NOTHING, Facts, Subject
+from .inits import init
 from .learning import learn
 from .place import Binding, Place
 

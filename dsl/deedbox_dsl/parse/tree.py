@@ -1,15 +1,15 @@
 """The parse tree read into the syntax tree: one arm of a `match` for each rule.
 
 It knows the rule names of `grammar.lark` and the classes of `syntax.py`, and
-nothing of what a spec means.  It recurses over expressions, so `parse.py` bounds
-their depth first.  Here stand files, declarations and items; `tree_blocks` and
+nothing of what a spec means.  It recurses over expressions, so `piece.py` bounds
+their depth first.  Here stand files and declarations; `tree_items`, `tree_blocks` and
 `tree_expressions` read what is inside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 from .. import syntax as s
 from .tree_blocks import (
@@ -19,17 +19,23 @@ from .tree_blocks import (
     block_of,
     guard_of,
     init_of,
-    issue_of,
-    outcome_of,
     trigger_of,
 )
 from .tree_expressions import (
-    expr_of,
     field_of,
     fields_of,
     own_fields_of,
-    own_type_of,
-    params_of,
+)
+from .tree_items import (
+    again,
+    alias,
+    bound,
+    command,
+    each,
+    migration,
+    policy_item,
+    property_of,
+    step,
 )
 from .tree_nodes import (
     Place,
@@ -40,16 +46,11 @@ from .tree_nodes import (
     children_but,
     doc_of,
     dotted_of,
-    duration_literal,
     duration_of,
-    integer_of,
-    is_unrepeatable,
-    milliseconds,
     name_of,
     names_of,
     number_of,
     string_of,
-    tokens,
     trees,
 )
 
@@ -109,7 +110,7 @@ def part(node: Node, at: Place) -> Part:
         case "machine_item" | "retry_item" | "scan_item" | "saga_item" | "clause":
             return part(trees(node)[0], at)
         case "alias":
-            return _alias(node, at)
+            return alias(node, at)
         case "record":
             return s.Record(name_of(node, at), fields_of(node, at), doc_of(node), span)
         case "choice":
@@ -119,7 +120,7 @@ def part(node: Node, at: Place) -> Part:
             )
             return s.Choice(name_of(node, at), variants, doc_of(node), span)
         case "policy":
-            items = tuple(_policy_item(item, at) for item in children_but(node, "doc"))
+            items = tuple(policy_item(item, at) for item in children_but(node, "doc"))
             return s.Policy(name_of(node, at), items, doc_of(node), span)
         case "machine":
             machine_items = _items(node, at, _machine_item)
@@ -146,20 +147,20 @@ def part(node: Node, at: Place) -> Part:
         case "given":
             return s.Given(own_fields_of(node, at), span)
         case "command":
-            return _command(node, at)
+            return command(node, at)
         case "message":
             return s.Message(name_of(node, at), fields_of(node, at), doc_of(node), span)
         case "again":
-            return _again(node, at)
+            return again(node, at)
         case "allow":
             return s.Allow(name_of(node, at), string_of(node), span)
         case "check":
-            return s.Check(tuple(_bound(each, at) for each in trees(node)), span)
+            return s.Check(tuple(bound(each, at) for each in trees(node)), span)
         case "migrate":
-            migrations = tuple(_migration(each, at) for each in trees(node))
+            migrations = tuple(migration(each, at) for each in trees(node))
             return s.Migrate(number_of(node), migrations, span)
         case "invariant" | "never" | "eventually" | "sometimes" | "across" | "leads":
-            return _property(node, at)
+            return property_of(node, at)
         case "state" | "final":
             awaits = child_if_any(node, "awaits")
             return s.State(
@@ -207,13 +208,13 @@ def part(node: Node, at: Place) -> Part:
         case "fetch":
             return s.Fetch(attempt_of(node, at), span)
         case "each":
-            return _each(node, at)
+            return each(node, at)
         case "continue_after":
             return s.ContinueAfter(certain(duration_of(node, at)), span)
         case "idle":
             return s.Idle(certain(duration_of(node, at)), span)
         case "step":
-            return _step(node, at)
+            return step(node, at)
         case "saga_done":
             return s.SagaDone(name_of(node, at), init_of(node, at), span)
         case "saga_undone":
@@ -242,155 +243,3 @@ def _scan_item(node: Node, at: Place) -> s.ScanItem:
 
 def _saga_item(node: Node, at: Place) -> s.SagaItem:
     return cast("s.SagaItem", part(node, at))
-
-
-def _alias(node: Node, at: Place) -> s.Alias:
-    bounds = child_if_any(node, "range")
-    low, high = (
-        (None, None) if bounds is None else (_limit(each, at) for each in trees(bounds))
-    )
-    return s.Alias(
-        name_of(node, at), own_type_of(node, at), low, high, doc_of(node), at.of(node)
-    )
-
-
-def _limit(node: Node, at: Place) -> s.IntLit | s.DurationLit:
-    token = tokens(node)[0]
-    match node.data:
-        case "duration":
-            return duration_literal(token, at)
-        case "negative":
-            return s.IntLit(-integer_of(token), at.of(node), f"-{token}")
-        case _:
-            return s.IntLit(integer_of(token), at.of(node), str(token))
-
-
-def _policy_item(node: Node, at: Place) -> s.PolicyItem:
-    token = tokens(node)[-1]
-    value: int | str
-    match token.type:
-        case "DURATION":
-            value = milliseconds(token)
-        case "PERCENT":
-            value = int(token[:-1])
-        case "INT" if node.data == "policy_attempts":
-            value = integer_of(token)
-        case _:
-            value = str(token)
-    word = cast(
-        'Literal["first", "factor", "max", "attempts", "within", "jitter"]',
-        node.data.removeprefix("policy_"),
-    )
-    return s.PolicyItem(word, value, at.of(node), str(token))
-
-
-def _command(node: Node, at: Place) -> s.Command:
-    outcomes = child_if_any(node, "outcomes")
-    return s.Command(
-        name_of(node, at),
-        params_of(node, at),
-        () if outcomes is None else tuple(outcome_of(o, at) for o in trees(outcomes)),
-        is_unrepeatable(node),
-        doc_of(node),
-        at.of(node),
-    )
-
-
-def _again(node: Node, at: Place) -> s.Again:
-    keep = child_if_any(node, "keep")
-    end: s.Keep | s.Replace
-    if keep is not None:
-        end = s.Keep(at.of(keep))
-    else:
-        replace = child(node, "replace")
-        end = s.Replace(init_of(replace, at), at.of(replace))
-    return s.Again(bind_of(node, at), guard_of(node, at), end, at.of(node))
-
-
-def _each(node: Node, at: Place) -> s.Each:
-    by = next(
-        each
-        for each in trees(node)
-        if each.data not in ("dotted", "due", "documented_attempt")
-    )
-    due = child_if_any(node, "due")
-    return s.Each(
-        name_of(node, at),
-        tuple(s.Name(str(t), at.at(t)) for t in tokens(child(node, "dotted"))),
-        expr_of(by, at),
-        None if due is None else expr_of(trees(due)[0], at),
-        attempt_of(child(node, "documented_attempt"), at),
-        at.of(node),
-    )
-
-
-def _step(node: Node, at: Place) -> s.Step:
-    none = child_if_any(node, "no_undo")
-    undo: s.Attempt | s.NoUndo
-    if none is None:
-        undo = attempt_of(child(node, "undo"), at)
-    else:
-        undo = s.NoUndo(string_of(none), at.of(none))
-    do = attempt_of(child(node, "documented_attempt"), at)
-    return s.Step(name_of(node, at), do, undo, doc_of(node), at.of(node))
-
-
-def _property(node: Node, at: Place) -> s.Property:
-    word = cast(
-        'Literal["invariant", "never", "across", "eventually", "sometimes", "leads"]',
-        node.data,
-    )
-    if word == "across":
-        expr = expr_of(trees(node)[0], at)
-        preds = [s.Pred((), expr, expr.span)]
-    else:
-        preds = [_pred(each, at) for each in children(node, "pred")]
-    return s.Property(
-        word,
-        name_of(node, at),
-        preds[0],
-        preds[1] if word == "leads" else None,
-        duration_of(node, at) if word == "leads" else None,
-        at.of(node),
-    )
-
-
-def _pred(node: Node, at: Place) -> s.Pred:
-    states = child_if_any(node, "name_list")
-    expr = expr_of(trees(node)[-1], at)
-    return s.Pred(() if states is None else names_of(states, at), expr, at.of(node))
-
-
-def _bound(node: Node, at: Place) -> s.Bound | s.Faults | s.Assume:
-    span = at.of(node)
-    match node.data:
-        case "check_faults":
-            excepted = child_if_any(node, "name_list")
-            return s.Faults(() if excepted is None else names_of(excepted, at), span)
-        case "check_assume":
-            command, outcome = (s.Name(str(t), at.at(t)) for t in tokens(node))
-            return s.Assume(command, outcome, span)
-        case _:
-            word = cast(
-                'Literal["instances", "messages", "page"]',
-                node.data.removeprefix("check_"),
-            )
-            return s.Bound(word, number_of(node), span)
-
-
-def _migration(
-    node: Node, at: Place
-) -> s.MigrateState | s.MigrateDrop | s.MigrateCommand:
-    span = at.of(node)
-    name, *others = (s.Name(str(t), at.at(t)) for t in tokens(node))
-    issues = tuple(issue_of(each, at) for each in children_but(node, "init"))
-    match node.data:
-        case "migrate_state":
-            becomes = others[0] if others else None
-            return s.MigrateState(
-                name, becomes, certain(init_of(node, at)), issues, span
-            )
-        case "migrate_drop":
-            return s.MigrateDrop(name, others[0], init_of(node, at), issues, span)
-        case _:
-            return s.MigrateCommand(name, certain(init_of(node, at)), span)

@@ -1,6 +1,6 @@
 """Types, fields and expressions of the parse tree, as syntax.
 
-It recurses as deep as an expression is nested, which `parse.py` has bounded.
+It recurses as deep as an expression is nested, which `piece.py` has bounded.
 """
 
 from __future__ import annotations

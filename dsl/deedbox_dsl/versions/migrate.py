@@ -18,8 +18,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .. import core, syntax
-from ..check.blocks import Outline, ask, init
+from ..check.blocks import Outline, ask
 from ..check.facts import NOTHING
+from ..check.inits import init
 from ..check.place import Place
 from ..names import Scope
 from ..naming import taken, unknown

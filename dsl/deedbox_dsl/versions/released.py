@@ -12,7 +12,7 @@ from typing import TypeAlias
 from .. import core
 from ..problems import Problem
 from ..source import Span, Text
-from .shapes import read
+from .written_shapes import read
 
 Released: TypeAlias = Mapping[tuple[str, str], Mapping[str, core.Shape]]
 """Module and machine to its shapes, by path."""

@@ -16,7 +16,7 @@ from deedbox_dsl.render import to_text
 from deedbox_dsl.source import Span, Text
 from deedbox_dsl.versions.diff import Change, breaks_store, diff
 from deedbox_dsl.versions.released import released
-from deedbox_dsl.versions.shapes import read, text_of
+from deedbox_dsl.versions.written_shapes import read, text_of
 
 from .project import Unreadable, project
 

@@ -14,8 +14,9 @@ from deedbox_dsl import core
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.render import to_text
 from deedbox_dsl.versions.released import Released, released
-from deedbox_dsl.versions.shapes import file_name, text_of
+from deedbox_dsl.versions.shapes import file_name
 from deedbox_dsl.versions.stored import same_stored
+from deedbox_dsl.versions.written_shapes import text_of
 
 from .compiled import compiled, summary
 from .project import (
