@@ -236,7 +236,8 @@ class Box:
 
         So it is in the block itself, in the tasks that it makes and in its `to_thread`.
         """
-        if any(open.box is self and open.now for open in _inside.get()):
+        inside = _inside.get()
+        if inside and any(open.box is self and open.now for open in inside):
             raise MisplacedCall(
                 "Inside `box.transaction()` the box waits for you; use what it gave you:"
                 " `tx.start`, `tx.send`, `tx.get`."

@@ -52,7 +52,7 @@ def load(work: Work) -> Program[None]:
         for row in rows[:DUE_PAGE]:
             one = live[codec.name, row[0]] = work.read(codec, row)
             work.due.append(one)
-    wanted: dict[str, list[str]] = {}
+    wanted: dict[str, set[str]] = {}
     messages: list[tuple[str, str, str]] = []
     for tell in batch.tells:
         name = tell.codec.name
@@ -74,17 +74,16 @@ def load(work: Work) -> Program[None]:
         work.want(wanted, woken.codec, woken.id)
     for watch in batch.watches:
         work.want(wanted, watch.codec, watch.id)
-    for machine, ids in wanted.items():
-        codec = work.desk.codecs[machine]
-        ids.sort()
+    for machine, named in wanted.items():
+        codec, ids = work.desk.codecs[machine], sorted(named)
         rows = yield from ask(Load(machine, ids))
         for row in rows:
             live[machine, row[0]] = work.read(codec, row)
         if len(rows) < len(ids):
             gone = yield from ask(Gone(machine))
             for id in ids:
-                if live[machine, id].rev == 0:
-                    work.later_than(live[machine, id], gone)
+                if (machine, id) not in live:
+                    live[machine, id] = work.unborn(codec, id, gone)
     for woken in batch.woken:
         one = live[woken.codec.name, woken.id]
         if woken.park is not None and one.state is not None:

@@ -72,16 +72,14 @@ class Work:
         self.trims: list[tuple[str, str, int, int]] = []
         self.postponed: list[tuple[Key, str, int, str | None]] = []
 
-    def want(self, wanted: dict[str, list[str]], codec: Codec, id: str) -> None:
-        name = codec.name, id
-        if name not in self.live:
-            self.live[name] = Live(codec, id)
-            wanted.setdefault(codec.name, []).append(id)
+    def want(self, wanted: dict[str, set[str]], codec: Codec, id: str) -> None:
+        if (codec.name, id) not in self.live:
+            wanted.setdefault(codec.name, set()).add(id)
 
-    def later_than(self, one: Live, gone: int) -> None:
+    def unborn(self, codec: Codec, id: str, gone: int) -> Live:
         """What is not there may have been: a life of it begins after the last one (I8)."""
-        one.at = gone + 1
-        self.check_clock(one.at)
+        self.check_clock(gone + 1)
+        return Live(codec, id, at=gone + 1)
 
     def check_clock(self, at: int) -> None:
         if at > self.now + CLOCK_BEHIND:

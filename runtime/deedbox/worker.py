@@ -351,7 +351,6 @@ class Worker:
     async def _handle(self, held: Held, handler: Handler) -> None:
         """Call it; its answer, or that it raised, becomes an item of the queue."""
         key = held.key
-        task = asyncio.current_task()
         item: Answered | Raised
         try:
             if handler.on_loop:
@@ -367,7 +366,7 @@ class Worker:
         except (Exception, asyncio.CancelledError) as problem:
             item = Raised(key, failure(problem), held=held)
         running = self._running.get(key)
-        if running is None or running.task is not task:
+        if running is None or running.held is not held:
             return  # withdrawn, over its time, or stopped: nobody waits for it
         if isinstance(item, Raised):
             log.error(
