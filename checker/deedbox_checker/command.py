@@ -5,22 +5,21 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
+from .answering import Question
 from .counterexample import command as counterexample
 from .environment import FAULTS
 from .export import command as export
-from .report import as_json, as_table, as_text
-from .verify import LIMIT, Report, verify, with_costs
+from .report import as_table
+from .verify import LIMIT
 
 if TYPE_CHECKING:
     from .remembered import Known
-    from .subjects import Subject
 
 NEEDS: Final = ("lark", "jinja2", "black", "rich")
 
@@ -85,9 +84,9 @@ def run(arguments: argparse.Namespace) -> int:
     from deedbox_generator.cli.project import Unreadable
 
     without: list[str] = arguments.without
-    asked = Asked(
-        tuple(arguments.paths),
-        arguments.machine,
+    paths: list[Path] = arguments.paths
+    name: str | None = arguments.machine
+    question = Question(
         tuple(name for name in FAULTS if name not in without),
         arguments.limit,
         arguments.instances,
@@ -97,14 +96,13 @@ def run(arguments: argparse.Namespace) -> int:
     spoken = arguments.format == "text"
     found: list[Known] = []
     try:
-        for known in reports(asked):
+        for known in reports(paths, name, question):
             found.append(known)
             if spoken:
                 print(known.text, end="\n\n", flush=True)
     except Unreadable as problem:
         print(f"deedbox: {problem}", file=sys.stderr)
         return 2
-    name: str | None = arguments.machine
     if not found and name is not None:
         print(f"deedbox: there is no machine {name}", file=sys.stderr)
         return 2
@@ -118,68 +116,31 @@ def run(arguments: argparse.Namespace) -> int:
     return int(not all(known.holds for known in found))
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the words of the command say; `kept`: what is known already will do."""
-
-    paths: Sequence[Path]
-    machine: str | None
-    faults: tuple[str, ...]
-    limit: int
-    instances: int
-    costs: bool
-    kept: bool
-
-
-def reports(asked: Asked) -> Iterator[Known]:
+def reports(
+    paths: Sequence[Path], machine: str | None, question: Question
+) -> Iterator[Known]:
     """A report for each machine that is asked for, as soon as it is there."""
     from deedbox_dsl.problems import has_errors
     from deedbox_dsl.render import to_text
     from deedbox_generator.cli.compiled import compiled
     from deedbox_generator.cli.project import Unreadable, project
 
-    from .remembered import Known, Remembered
+    from .answering import Place, answered
     from .subjects import subjects
 
-    specs = project(asked.paths)
+    specs = project(paths)
     program, problems = compiled(specs)
     if has_errors(problems):
         text = to_text(problems, program.texts, called=specs.called)
         raise Unreadable(f"the specs have problems\n{text}")
     said = {**specs.texts, **specs.shapes}
-    words = f"{asked.faults} {asked.limit} {asked.instances} {asked.costs} {specs.called('')}"
-    remembered = Remembered(specs.root, {**said, "": words})
     for subject in subjects(program):
         name = subject.machine.name
-        if subject.path not in specs.chosen or asked.machine not in (None, name):
-            continue
-        known = remembered.find(subject.path, name) if asked.kept else None
-        if known is None:
-            report = explored(subject, asked)
-            known = Known(
-                report.holds,
-                as_text(report, specs.called(subject.path)),
-                as_json(report, subject.path),
-            )
-            if asked.kept:
-                remembered.keep(subject.path, name, known)
-        yield known
-
-
-def explored(subject: Subject, asked: Asked) -> Report:
-    """One machine, searched, while a terminal is shown how far."""
-    with Bar(subject.machine.name) as bar:
-        report = verify(
-            subject.machine,
-            subject.module,
-            faults=asked.faults,
-            limit=asked.limit,
-            instances=asked.instances,
-            progress=bar.show,
-        )
-        if asked.costs:
-            report = with_costs(report, subject.machine, subject.module, asked.limit)
-    return report
+        if subject.path in specs.chosen and machine in (None, name):
+            place = Place(specs.root, said, specs.called(subject.path))
+            with Bar(name) as bar:
+                known = answered(subject, place, question, bar.show)
+            yield known
 
 
 class Bar:

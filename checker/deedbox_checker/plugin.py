@@ -1,17 +1,16 @@
 """pytest collects specs: each property of each machine, and each rule, is an item.
 
-    specs/shop/orders.deed::Order::money_returns
+    specs/shop/orders.deed::Order::money_returns[faults=all]
 
-One search serves all items of a machine; it is made when the first of them runs.  The
-text of a failure is the counterexample.  pytest leaves the keywords of `from_parent`
-unannotated, which is what the three `ignore`s are for.  What needs the compiler is imported late, so
-that a project without it is told so by its first spec and by nothing else.
+This module is loaded by every pytest of a project that has deedbox, so it knows only
+the options and what is told of an item; what needs the compiler is in `collected`, which
+is loaded with the first spec.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
@@ -19,158 +18,159 @@ from typing import TYPE_CHECKING, Final, cast
 import pytest
 
 if TYPE_CHECKING:
-    from .subjects import Subject
-    from .verify import Report, Verdict
+    from .collected import SpecFile
 
 NEEDS: Final = ("lark", "jinja2", "black")
+LIMIT: Final = 1_000_000
+SUMMARY: Final = "deed_summary"
+TRACE: Final = "deed_trace"
+"""What a report carries from the process that ran an item to the one that tells of it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("deedbox", "model checking of specs")
     group.addoption(
+        "--deed-fault",
+        action="append",
+        default=[],
+        metavar="FAULT",
+        help="explore with this fault and no other; may be given again",
+    )
+    group.addoption(
         "--deed-without",
         action="append",
         default=[],
         metavar="FAULT",
-        help="explore without this fault",
+        help="explore without this fault; may be given again",
+    )
+    group.addoption(
+        "--deed-deep",
+        action="store_true",
+        help="explore two instances beside each other",
     )
     group.addoption(
         "--deed-limit",
         type=int,
-        default=1_000_000,
         metavar="STATES",
-        help="a machine with more states fails",
+        help=f"a machine with more states fails ({LIMIT:,})",
+    )
+    group.addoption(
+        "--deed-no-cache",
+        action="store_true",
+        help="explore again what has not changed, and keep nothing",
     )
     group.addoption(
         "--deed-trace",
         type=Path,
         metavar="FILE",
-        help="append each counterexample as a line of JSON",
+        help="write the run that breaks an item, in the Informal Trace Format",
     )
+    group.addoption(
+        "--deed-replay",
+        metavar="ID",
+        help="carry the run of this name out on the interpreter, in memory",
+    )
+    parser.addini("deed_fault", "as --deed-fault, a fault a line", type="linelist")
+    parser.addini("deed_without", "as --deed-without, a fault a line", type="linelist")
+    parser.addini("deed_deep", "as --deed-deep", type="bool", default=False)
+    parser.addini("deed_limit", "as --deed-limit", default=str(LIMIT))
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> SpecFile | None:
+def pytest_configure(config: pytest.Config) -> None:
+    from .labels import FAULTS
+
+    for name in (*chosen(config, "fault"), *chosen(config, "without")):
+        if name not in FAULTS:
+            known = ", ".join(FAULTS)
+            raise pytest.UsageError(f"there is no fault {name}; there are {known}")
+    file = cast("Path | None", config.getoption("--deed-trace"))
+    if file is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Traces(file), "deedbox traces")
+
+
+def chosen(config: pytest.Config, name: str) -> list[str]:
+    """What the command line says, or else the file."""
+    said = cast("list[str]", config.getoption(f"--deed-{name}"))
+    return said or cast("list[str]", config.getini(f"deed_{name}"))
+
+
+class Lacking(pytest.File):
+    """A spec in a project that has deedbox, and not what the checker needs."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        words = f"verifying needs {', '.join(missing())}"
+        raise self.CollectError(f"{words}: pip install 'deedbox[checker]'")
+
+
+def missing() -> list[str]:
+    return [name for name in NEEDS if find_spec(name) is None]
+
+
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> SpecFile | Lacking | None:
     if file_path.suffix != ".deed":
         return None
-    return SpecFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]
+    if missing():
+        return Lacking.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its keywords unannotated
+    from .collected import SpecFile
+
+    return SpecFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its keywords unannotated
 
 
-class Broken(Exception):
-    """Its text is what is to be read: the counterexample."""
+# ---- what is told of an item -----------------------------------------------------
 
 
-class SpecFile(pytest.File):
-    """A spec; a machine is collected when the spec has no problems."""
-
-    def collect(self) -> Iterable[MachineNode]:
-        missing = [name for name in NEEDS if find_spec(name) is None]
-        if missing:
-            words = f"verifying needs {', '.join(missing)}"
-            raise self.CollectError(f"{words}: pip install 'deedbox[checker]'")
-        from deedbox_dsl.problems import has_errors
-        from deedbox_dsl.render import to_text
-        from deedbox_generator.cli.compiled import compiled
-        from deedbox_generator.cli.project import project
-
-        from .subjects import subjects
-
-        specs = project([self.path])
-        program, problems = compiled(specs)
-        if has_errors(problems):
-            raise self.CollectError(
-                to_text(problems, program.texts, called=specs.called)
-            )
-        for subject in subjects(program):
-            if subject.path in specs.chosen:
-                node = MachineNode.from_parent(  # pyright: ignore[reportUnknownMemberType]
-                    self, name=subject.machine.name
-                )
-                node.subject = subject
-                yield node
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A report carries what was explored and what broke, to another process too."""
+    report = yield
+    for name in (SUMMARY, TRACE):
+        told = cast(object, getattr(item, name, None))
+        if told is not None and call.when == "call":
+            setattr(report, name, told)
+    return report
 
 
-class MachineNode(pytest.Collector):
-    """A machine: one search, shared by its items."""
-
-    subject: Subject
-    found: Report | None = None
-
-    def collect(self) -> Iterator[Item]:
-        from .properties import unasked_of
-
-        machine = self.subject.machine
-        stated = (each.name for each in machine.properties)
-        for name in ("explored", "reached", *unasked_of(machine), *stated):
-            yield Item.from_parent(  # pyright: ignore[reportUnknownMemberType]
-                self, name=name
-            )
-
-    def report(self) -> Report:
-        from .environment import FAULTS
-        from .verify import verify
-
-        if self.found is None:
-            without = cast("list[str]", self.config.getoption("--deed-without"))
-            self.found = verify(
-                self.subject.machine,
-                self.subject.module,
-                faults=[name for name in FAULTS if name not in without],
-                limit=cast(int, self.config.getoption("--deed-limit")),
-            )
-        return self.found
+def pytest_report_teststatus(
+    report: pytest.CollectReport | pytest.TestReport,
+) -> tuple[str, str, str] | None:
+    """With `-v`, an item that passes says what was explored for it."""
+    summary = cast("str | None", getattr(report, SUMMARY, None))
+    if summary is None or not report.passed:
+        return None
+    return "passed", ".", f"PASSED ({summary})"
 
 
-class Item(pytest.Item):
-    """`explored`: the search ended; `reached`: nothing of the spec is dead; else a verdict."""
+class Traces:
+    """The runs of all items that broke, whichever process found them, in their order.
 
-    def runtest(self) -> None:
-        from deedbox_generator.cli.project import called
+    The first is in the file that was asked for, the next beside it: a file of the format
+    holds one run.
+    """
 
-        from .report import failure, summary
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._found: dict[str, dict[str, object]] = {}
+        self._written: list[tuple[str, Path]] = []
 
-        node = cast(MachineNode, self.parent)
-        report = node.report()
-        self.user_properties.append(("explored", summary(report)))
-        if self.name == "explored":
-            if report.incomplete:
-                raise Broken(summary(report))
-        elif report.incomplete:
-            pytest.skip(f"not explored: {report.incomplete}")
-        elif self.name == "reached":
-            if report.unreached:
-                raise Broken("no run reaches " + ", ".join(report.unreached))
-        else:
-            verdict = next(each for each in report.verdicts if each.name == self.name)
-            if not verdict.holds:
-                self.keep(report, verdict)
-                raise Broken("\n".join(failure(verdict, called(self.path))))
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        trace = cast("dict[str, object] | None", getattr(report, TRACE, None))
+        if trace is not None:
+            self._found[report.nodeid] = trace
 
-    def keep(self, report: Report, verdict: Verdict) -> None:
-        """Append the counterexample to the file that was asked for."""
-        from .report import verdict_json
+    def pytest_sessionfinish(self) -> None:
+        file = self._file
+        for number, (item, trace) in enumerate(sorted(self._found.items()), 1):
+            if number > 1:
+                file = self._file.with_stem(f"{self._file.stem}-{number}")
+            file.write_text(json.dumps(trace, indent=2) + "\n", encoding="utf-8")
+            self._written.append((item, file))
 
-        file = cast("Path | None", self.config.getoption("--deed-trace"))
-        if file is not None:
-            found = {"machine": report.machine, **verdict_json(verdict)}
-            with file.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(found) + "\n")
-
-    def repr_failure(
-        self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None
-    ) -> str:
-        del style
-        if isinstance(excinfo.value, Broken):
-            return str(excinfo.value)
-        return str(super().repr_failure(excinfo))
-
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        node = cast(MachineNode, self.parent)
-        line = next(
-            (
-                stated.span.line - 1
-                for stated in node.subject.machine.properties
-                if stated.name == self.name
-            ),
-            None,
-        )
-        return self.path, line, f"{node.name}::{self.name}"
+    def pytest_terminal_summary(
+        self, terminalreporter: pytest.TerminalReporter
+    ) -> None:
+        for item, file in self._written:
+            terminalreporter.write_line(f"the run of {item} is in {file}")

@@ -7,7 +7,10 @@ read is explored again; nothing is ever wrong because of a file here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -16,18 +19,30 @@ import deedbox
 import deedbox_dsl
 import deedbox_generator
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 FOLDER: Final = ".deedbox-cache"
 
 
+class Told(Struct, frozen=True):
+    """A verdict: the text of its failure, the name of its run, and the run as ITF."""
+
+    name: str
+    holds: bool
+    text: str = ""
+    id: str = ""
+    itf: dict[str, Any] | None = None
+
+
 class Known(Struct, frozen=True):
-    """A report as it is printed, and as JSON."""
+    """A report as it is printed, and as JSON; `summary` is its first line."""
 
     holds: bool
     text: str
     data: dict[str, Any]
+    summary: str = ""
+    told: list[Told] = field(default_factory=list[Told])
 
 
 class Remembered:
@@ -43,6 +58,20 @@ class Remembered:
         digest = self._digest.copy()
         digest.update(msgspec.json.encode([path, machine]))
         return self._folder / f"{digest.hexdigest()[:32]}.json"
+
+    @contextmanager
+    def alone(self, path: str, machine: str) -> Generator[None]:
+        """One process at a time; who waited finds the report of the one before.
+
+        Where a file cannot be locked everybody searches, which is only slower.
+        """
+        file = self._file(path, machine).with_suffix(".lock")
+        with ExitStack() as stack:
+            with suppress(OSError):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                held = stack.enter_context(file.open("ab"))
+                lock(held.fileno())
+            yield
 
     def find(self, path: str, machine: str) -> Known | None:
         try:
@@ -65,6 +94,15 @@ class Remembered:
             return
 
 
+def lock(descriptor: int) -> None:
+    """Until the file is closed, or its process dies."""
+    if sys.platform != "win32":
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+@cache
 def _code() -> str:
     """A digest of all that explores, and of what makes and runs the explored code."""
     digest = sha256()

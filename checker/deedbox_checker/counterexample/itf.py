@@ -12,6 +12,10 @@ from ..trace import Run, Trace, picture
 
 
 def itf(path: str, says: str, trace: Trace, run: Run) -> str:
+    return json.dumps(as_data(path, says, trace, run), indent=2) + "\n"
+
+
+def as_data(path: str, says: str, trace: Trace, run: Run) -> dict[str, object]:
     pictures = [
         picture(
             run.environment.of(world).model,
@@ -38,4 +42,4 @@ def itf(path: str, says: str, trace: Trace, run: Run) -> str:
         whole["loop"] = len(trace.lines)
     elif trace.stays:
         whole["loop"] = len(pictures) - 1
-    return json.dumps(whole, indent=2) + "\n"
+    return whole

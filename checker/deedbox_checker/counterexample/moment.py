@@ -8,7 +8,7 @@ running the reducer on each until what came of it comes of it again.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import cast
 
@@ -62,7 +62,7 @@ class Moment:
         among = self.environment.sent
         if self.label.kind is Kind.START:
             among = self.environment.first
-        label = replace(self.label, broken=())
+        label = with_fields(self.label, broken=())
         message = next(message for message, known in among if known == label)
         return self._in_full(message) or message
 
