@@ -10,7 +10,6 @@ against the explored set (`explored_state`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final, Literal, TypeAlias, cast
 
@@ -44,8 +43,7 @@ class Row(StrEnum):
     LOST = "claimed by a dead process"
 
 
-@dataclass(frozen=True, slots=True)
-class Deed:
+class Deed(Struct, frozen=True, cache_hash=True):
     """What the far side knows of one key: undecided (None), its answer, or void.
 
     `loose`: a hand-out of it is still on its way, and nobody waits for it.
@@ -59,8 +57,7 @@ class Deed:
     started: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True, cache_hash=True):
     """One instance, its owed row, and what the far side knows of it.
 
     `counts` and `stale` follow `Model.counted`: deeds ended so, and deeds forgotten by
@@ -98,7 +95,10 @@ class World:
         )
 
     def deed(self, number: int) -> Deed | None:
-        return next((deed for deed in self.deeds if deed.number == number), None)
+        for deed in self.deeds:
+            if deed.number == number:
+                return deed
+        return None
 
     @property
     def open_deed(self) -> Deed | None:
@@ -106,6 +106,10 @@ class World:
         if self.row is Row.NONE:
             return None
         return self.deed(cast(int, getattr(self.state, "deed_number", 0)))
+
+
+def exchanged(deeds: tuple[Deed, ...], deed: Deed) -> tuple[Deed, ...]:
+    return tuple(deed if one.number == deed.number else one for one in deeds)
 
 
 # ---- data --------------------------------------------------------------------------
@@ -333,13 +337,13 @@ def normal(model: Model, world: World) -> World:
     kept = needed(model, world)
     numbers = numbered(model, world, kept)
     loaded = world.loaded
-    return replace(
+    return with_fields(
         world,
         state=renumbered(model, world.state, numbers),
         loaded=None if loaded is None else renumbered(model, loaded, numbers),
         stale=forgotten(model, world, kept),
         deeds=tuple(
-            replace(
+            with_fields(
                 deed,
                 number=numbers[deed.number],
                 command=renamed(model, deed.command, numbers),

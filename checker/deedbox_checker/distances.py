@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import cast
 
 from msgspec import Struct
@@ -24,8 +23,7 @@ from .regions import Asked, Bound, regions
 from .sums import Path
 
 
-@dataclass(frozen=True, slots=True)
-class Concrete:
+class Concrete(Struct, frozen=True):
     """A step in milliseconds.
 
     `delays`: what a jitter makes of a delay, by both; of the others it takes nothing.

@@ -8,10 +8,11 @@ raw world; its explored form is made here.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace as with_fields
 
 from .abstraction import Deed, World, normal
 from .far_side import FarSide
@@ -105,7 +106,7 @@ class Environment:
         after = world.to(state, world.row, deeds)
         if stale == world.stale and loaded is world.loaded:
             return after
-        return replace(after, stale=stale, loaded=loaded)
+        return with_fields(after, stale=stale, loaded=loaded)
 
     def raw_steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """The same before anything is renumbered or forgotten."""

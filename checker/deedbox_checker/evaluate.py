@@ -8,16 +8,16 @@ the generated module: int, str, bool, None, tuples, and msgspec structs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias, assert_never, cast
 
 from deedbox_dsl import core
 from deedbox_dsl.types import BOOL, INT
 from msgspec import Struct
+from msgspec.structs import replace as with_fields
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
+class Scene(Struct, frozen=True):
     """What an expression may look at.
 
     `counts`: how many deeds the far side ended in a (command, outcome), 2 for more.
@@ -29,10 +29,8 @@ class Scene:
     old: Struct | None = None
     new: Struct | None = None
     now: int = 0
-    counts: Mapping[tuple[str, str], int] = field(
-        default_factory=dict[tuple[str, str], int]
-    )
-    local: Mapping[str, object] = field(default_factory=dict[str, object])
+    counts: Mapping[tuple[str, str], int] = {}
+    local: Mapping[str, object] = {}
     waits: Callable[[str, int], int] | None = None
 
 
@@ -369,7 +367,7 @@ def over(expr: core.Over) -> Value:
 
     def each(scene: Scene) -> list[tuple[object, object]]:
         return [
-            (one, body(replace(scene, local={**scene.local, item: one})))
+            (one, body(with_fields(scene, local={**scene.local, item: one})))
             for one in listed(scene)
         ]
 

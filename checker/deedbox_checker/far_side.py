@@ -8,10 +8,12 @@ Knows nothing of the machine's state beyond the issue that is open.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
-from .abstraction import VOID, Deed, Row, World, references
+from msgspec.structs import replace as with_fields
+
+from .abstraction import VOID, Deed, Row, World, exchanged, references
 from .labels import Kind, Label
 from .model import Answer, Model
 
@@ -59,16 +61,18 @@ class FarSide:
         """The far side has ended a deed; an undo acts on the deed whose key it was given."""
         pair = (answer.command, answer.outcome)
         counts = self._counted(world.counts, pair)
-        deeds = {one.number: one for one in world.deeds}
-        deeds[deed.number] = replace(deed, fate=answer.message, loose=False)
+        ended = Deed(deed.number, deed.command, answer.message, started=deed.started)
+        deeds = exchanged(world.deeds, ended)
         for target in (
             self._undone(world, deed) if pair in self.model.gives_back else ()
         ):
             if self.undo is Undo.VOIDS:
-                deeds[target.number] = replace(target, fate=VOID, loose=False)
+                void = with_fields(target, fate=VOID, loose=False)
+                deeds = exchanged(deeds, void)
             else:
                 counts = world.counts
-        return replace(world, deeds=tuple(deeds.values()), counts=counts)
+        after = world.to(world.state, world.row, deeds)
+        return after if counts == world.counts else with_fields(after, counts=counts)
 
     def _undone(self, world: World, deed: Deed) -> Iterator[Deed]:
         """The undecided deeds whose keys a command was given."""
@@ -80,6 +84,8 @@ class FarSide:
     def _counted(
         self, counts: tuple[int, ...], pair: tuple[str, str]
     ) -> tuple[int, ...]:
+        if pair not in self.model.counted:
+            return counts
         return tuple(
             min(count + 1, 2) if pair == known else count
             for count, known in zip(counts, self.model.counted, strict=True)
@@ -98,4 +104,4 @@ class FarSide:
                 label = Label(Kind.ARRIVAL, "far side", text, ".".join(pair))
                 for left in (1, 2) if many == 2 else (0,):
                     stale = (*world.stale[:n], left, *world.stale[n + 1 :])
-                    yield replace(world, counts=counts, stale=stale), label
+                    yield with_fields(world, counts=counts, stale=stale), label

@@ -9,14 +9,14 @@ What it promises is a parameter: the protocol, or a wrong interpreter that is to
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from deedbox import Due, Instant
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from .abstraction import Deed, Row, World, explored_command, forgotten
+from .abstraction import Deed, Row, World, exchanged, explored_command, forgotten
 from .domain import EPOCH
 from .labels import Kind, Label
 from .model import Model
@@ -25,8 +25,7 @@ from .promises import Promises
 from .reaction import Reaction, Reactions
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What `message` does to an instance in the state `before`, and the step's name."""
 
     before: Struct | None
@@ -79,8 +78,10 @@ class Interpreter:
             )
             broken += missed
             if passing != world.passing:
-                after = replace(after, passing=passing)
-        return after, replace(effect.label, broken=broken) if broken else effect.label
+                after = with_fields(after, passing=passing)
+        return after, with_fields(
+            effect.label, broken=broken
+        ) if broken else effect.label
 
     def committed(self, world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
         """The transaction: the new state, the old row taken or withdrawn, the new one owed."""
@@ -100,7 +101,7 @@ class Interpreter:
                 asked |= {self._awaited_command(world.state)}
             left = world.open_deed
             if row is Row.OUT and left is not None and left.fate is None:
-                deeds[left.number] = replace(left, loose=True)
+                deeds[left.number] = with_fields(left, loose=True)
             row = Row.NONE
         for command in reaction.commands:
             declared = self.model.commands.get(type(command))
@@ -113,7 +114,7 @@ class Interpreter:
         after = world.to(reaction.state, row, tuple(deeds.values()))
         unarmed = kind is Kind.DUE and not self.promises.rearms
         if asked != world.asked or unarmed != world.unarmed:
-            after = replace(after, asked=asked, unarmed=unarmed)
+            after = with_fields(after, asked=asked, unarmed=unarmed)
         return after, broken
 
     def _refused(self, effect: Effect) -> bool:
@@ -134,7 +135,7 @@ class Interpreter:
     def _abandoned(self, world: World, after: World) -> tuple[World, Label]:
         known = {deed.number for deed in world.deeds}
         out = tuple(
-            replace(deed, loose=True)
+            with_fields(deed, loose=True)
             for deed in after.deeds
             if deed.number not in known
         )
@@ -172,13 +173,13 @@ class Interpreter:
         )
         deeds, before = world.deeds, deed.loose or deed.fate is not None
         if command.unrepeatable:
-            deeds = exchanged(deeds, replace(deed, started=True))
+            deeds = exchanged(deeds, with_fields(deed, started=True))
         if self.promises.keeps_keys or not before:
             return world.to(world.state, Row.OUT, deeds), label
         others = {one.number for one in deeds if one is not deed}
         stale = forgotten(self.model, world, others)
         deeds = exchanged(deeds, Deed(deed.number, deed.command))
-        return replace(world, row=Row.OUT, deeds=deeds, stale=stale), label
+        return with_fields(world, row=Row.OUT, deeds=deeds, stale=stale), label
 
     def _contents(
         self, world: World, command: Struct, answer: Struct
@@ -216,7 +217,3 @@ class Interpreter:
         if after is not None:
             moved = world.to(after, world.row, world.deeds)
             yield moved, Label(Kind.TIME, "time", "time goes on")
-
-
-def exchanged(deeds: tuple[Deed, ...], deed: Deed) -> tuple[Deed, ...]:
-    return tuple(deed if one.number == deed.number else one for one in deeds)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 
 class Kind(StrEnum):
@@ -51,8 +52,7 @@ PLAIN = frozenset({Kind.HAND_OUT, Kind.TIME, Kind.CRASH, Kind.RAISE, Kind.SECOND
 """Kinds after which every deed is still what it was, and needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(Struct, frozen=True, cache_hash=True):
     """A step by name.  `broken`: what it breaks, whatever the state it leads to."""
 
     kind: Kind

@@ -38,8 +38,7 @@ SAYS: Final = {
 """What is checked of every scan without being asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(Struct, frozen=True, cache_hash=True):
     """How far a pass has come: `watched` is a place in the list, 0 for none.
 
     `more`: the page at hand showed a record beyond itself.
@@ -140,13 +139,13 @@ class Listing:
             return Pass(passing.watched), ()
         if is_page:
             records = cast("tuple[Struct, ...]", getattr(message, self.scanning.listed))
-            passing = replace(passing, more=len(records) > self.scanning.page)
+            passing = with_fields(passing, more=len(records) > self.scanning.page)
         match phase(old), phase(new):
             case ("Fetching" | "Working", "Working") if taken_anew(old, new):
                 return self._taken(passing, new)
             case ("Fetching" | "Working" | "WorkWaiting" | "WorkSilent", "Pausing"):
                 broken = () if passing.more else (EMPTY_PAGE,)
-                return replace(passing, more=False), broken
+                return with_fields(passing, more=False), broken
             case ("Fetching", "Resting") if not is_page:
                 if getattr(new, self.scanning.cursor) is None:
                     return Pass(passing.watched), ()
@@ -161,7 +160,7 @@ class Listing:
         record = cast(Struct, getattr(new, self.scanning.item))
         if self.place(cast(str, getattr(record, self.scanning.by))) != passing.watched:
             return passing, ()
-        return replace(passing, taken=True), (TWICE,) if passing.taken else ()
+        return with_fields(passing, taken=True), (TWICE,) if passing.taken else ()
 
 
 def taken_anew(old: Struct, new: Struct) -> bool:

@@ -9,15 +9,15 @@ back stands still.  Where an interpreter does not promise that, they happen.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from deedbox import Due, Instant
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from .abstraction import Row, World
+from .abstraction import Row, World, exchanged
 from .domain import EPOCH
-from .interpreter import Effect, Interpreter, exchanged
+from .interpreter import Effect, Interpreter
 from .labels import Kind, Label
 from .senders import Senders
 
@@ -78,7 +78,7 @@ class Mishaps:
             return world
         command = self.interpreter.model.commands[type(deed.command)]
         spent = command.unrepeatable and self.interpreter.promises.marks_started
-        loose = replace(deed, loose=deed.loose or deed.fate is None)
+        loose = with_fields(deed, loose=deed.loose or deed.fate is None)
         return world.to(
             world.state,
             Row.SPENT if spent else Row.OWED,
@@ -95,7 +95,7 @@ class Mishaps:
         if row is dropped.row and promises.stores_wakes:
             return dropped
         unarmed = dropped.unarmed or not promises.stores_wakes
-        return replace(dropped, row=row, unarmed=unarmed)
+        return with_fields(dropped, row=row, unarmed=unarmed)
 
     # ---- an answer to an earlier issue ---------------------------------------------
 
@@ -119,14 +119,14 @@ class Mishaps:
         """It loads the instance, and commits a step from there, whatever is stored then."""
         if world.loaded is None:
             label = Label(Kind.SECOND, "worker", "ANOTHER WORKER LOADS IT")
-            yield replace(world, loaded=state), label
+            yield with_fields(world, loaded=state), label
             return
-        idle = replace(world, loaded=None)
+        idle = with_fields(world, loaded=None)
         yield idle, Label(Kind.BEHIND, "worker", "the other worker does nothing")
         for effect in self._from(world.loaded):
             text = f"the other worker commits {effect.label.text}"
-            label = replace(effect.label, kind=Kind.BEHIND, who="worker", text=text)
-            yield self.interpreter.reacted(idle, replace(effect, label=label))
+            label = with_fields(effect.label, kind=Kind.BEHIND, who="worker", text=text)
+            yield self.interpreter.reacted(idle, with_fields(effect, label=label))
 
     def _from(self, loaded: Struct) -> Iterator[Effect]:
         """What that worker may make of it: a deadline that is due, else a message."""
@@ -144,7 +144,7 @@ class Mishaps:
         before = EPOCH - 2 * (self.interpreter.model.domain.longest + 1)
         for message, label in self.senders.sent:
             text = f"{label.text}, WITH THE CLOCK SET BACK"
-            back = replace(label, kind=Kind.CLOCK, text=text)
+            back = with_fields(label, kind=Kind.CLOCK, text=text)
             yield from self.interpreter.react(
                 world, with_fields(message, at=before), back
             )
@@ -156,4 +156,4 @@ def heeded(effect: Effect) -> Effect:
     if reaction.state is None or name in reaction.broken:
         return effect
     broken = (*reaction.broken, name)
-    return replace(effect, reaction=replace(reaction, broken=broken))
+    return with_fields(effect, reaction=with_fields(reaction, broken=broken))

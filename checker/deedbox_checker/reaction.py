@@ -27,8 +27,7 @@ from .looking import trigger_name
 from .model import Model
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(Struct, frozen=True):
     """`state` None: nothing changes.  `broken`: properties that this step breaks.
 
     `withdrawn`: the interpreter removes the row of the issue that was awaited.
@@ -42,8 +41,7 @@ class Reaction:
     raised: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(Struct, frozen=True):
     """What a reducer is given, as copies of its own."""
 
     state: Struct | None

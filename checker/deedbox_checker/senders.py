@@ -6,10 +6,11 @@ So a message that comes twice, in another order, or after the end needs no queue
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import cast
 
 from msgspec import Struct
+from msgspec.structs import replace as with_fields
 
 from .abstraction import World
 from .interpreter import Effect, Interpreter
@@ -31,11 +32,11 @@ class Senders:
         """The first message of an instance; a scan has every list before it."""
         model = self.interpreter.model
         zeros = (0,) * len(model.counted)
-        empty = replace(world, counts=world.counts or zeros, stale=zeros)
+        empty = with_fields(world, counts=world.counts or zeros, stale=zeros)
         passes = (None,) if model.listing is None else tuple(model.listing.passes())
         for message, label in self.first:
             for passing in passes:
-                begun = replace(empty, passing=passing)
+                begun = with_fields(empty, passing=passing)
                 yield from self.interpreter.react(begun, message, label)
 
     def steps(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:

@@ -9,9 +9,10 @@ A world is joined by how long the oldest debt has stood.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from deedbox_dsl import core
+from msgspec.structs import replace as with_fields
 
 from . import engine, walk
 from .abstraction import Row, World, shifted
@@ -55,7 +56,7 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
             age = None if here.age is None else min(here.age + wait, most + 1)
             label = Label(Kind.TIME, "time", f"{in_words(wait)} pass")
             yield (
-                Owing(replace(here.world, state=state), age),
+                Owing(with_fields(here.world, state=state), age),
                 numbers.setdefault(label, len(numbers)),
             )
 

@@ -6,7 +6,7 @@ any it is not, so it is that fault which shows it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -17,6 +17,7 @@ from deedbox_checker.model import Model, model
 from deedbox_checker.promises import PROTOCOL
 from deedbox_checker.reaction import reactions
 from deedbox_checker.searching import search
+from msgspec.structs import replace
 
 from .mistakes import MISTAKES, broken
 from .specimens import ROOT, order, small
