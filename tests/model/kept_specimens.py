@@ -189,6 +189,13 @@ if kind == "Due" and phase == "Held" and not isinstance(result, Refused):
     return new, (msgspec.structs.replace(owed[0], idempotency_key="another/1"),)
 """)
 
+TWO_ISSUES = reducer("""
+result = reduce(state, message)
+if kind == "Due" and phase == "Held" and not isinstance(result, Refused):
+    new, owed = result
+    return new, (*owed, msgspec.structs.replace(owed[0], ticket=owed[0].ticket + 1))
+""")
+
 
 def raising(when: str) -> str:
     return reducer(f"if {when}:\n    raise ValueError('not thought of')")
@@ -267,6 +274,14 @@ SPECIMENS = (
         patch=UNSTORABLE,
     ),
     Specimen("keys", LEASE, "Lease", "keys_are_own", steps("Tell"), patch=OTHER_KEYS),
+    Specimen(
+        "two_issues",
+        LEASE,
+        "Lease",
+        "one_issue_is_owed",
+        steps("Tell"),
+        patch=TWO_ISSUES,
+    ),
     Specimen(
         "raises_on_message",
         LEASE,

@@ -8,18 +8,33 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import black
 import pytest
 from deedbox_checker.counterexample.claims import UNASKED
 from deedbox_checker.counterexample.command import written
 from deedbox_checker.counterexample.kept_test import kept
+from deedbox_checker.counterexample.steps import REFUSED, STEPS
+from deedbox_checker.counterexample.unmapped import Unmapped
+from deedbox_checker.labels import Kind
 from deedbox_checker.listing import SAYS
+from deedbox_checker.promises import Promises
+from deedbox_checker.properties import UNASKED as CHECKED
+from deedbox_checker.verify import verify
 
-from .kept_specimens import SPECIMENS, found
-from .specimens import ROOT
+from .kept_specimens import LEASE, SPECIMENS, found
+from .specimens import ROOT, lease, subject
 
 PATHS = [str(ROOT / name) for name in ("checker", "dsl", "generator", "runtime")]
+INTERPRETERS = {
+    "effects_are_stored",
+    "handed_out_once",
+    "history_is_linear",
+    "owed_is_handed_out",
+    "total",
+}
+"""What the interpreter keeps and the compiler sees to, whatever the machine does."""
 OUTCOME = re.compile(
     r"^(PASSED|FAILED|ERROR) (?:.*/)?test_(\w+)\.py::test_\w+\[(\w+)\](.*)$", re.M
 )
@@ -103,9 +118,58 @@ def test_kept_tests_are_typed_and_in_the_one_layout(
 # ---- the tables ------------------------------------------------------------------
 
 
+def test_every_kind_of_step_has_its_row_or_its_reason() -> None:
+    assert set(STEPS) | set(REFUSED) == set(Kind)
+    assert not set(STEPS) & set(REFUSED)
+
+
+def test_every_property_that_is_checked_unasked_has_its_row() -> None:
+    assert set(UNASKED) == set(CHECKED)
+    assert not set(UNASKED) & set(SAYS)
+
+
+def refused(name: str) -> Mapping[str, object]:
+    return {"promises": Promises(**{name: False})}
+
+
+@pytest.mark.parametrize(
+    ("name", "how", "why"),
+    [
+        ("rows_are_awaited", refused("withdraws"), "not the one that runs"),
+        ("effects_are_stored", refused("stores_first"), "not the one that runs"),
+    ],
+)
+def test_a_wrong_interpreter_makes_no_test(
+    name: str, how: Mapping[str, Any], why: str
+) -> None:
+    """The real one has no such fault, so the test could not fail."""
+    each = lease()
+    report = verify(each.machine, each.module, **how)
+    verdict = next(known for known in report.verdicts if known.name == name)
+    assert not verdict.holds
+    with pytest.raises(Unmapped, match=why):
+        written("pytest", each, verdict, each.path)
+
+
+def test_what_no_run_does_makes_no_test() -> None:
+    each = subject(
+        LEASE,
+        "Lease",
+        rewrite=(
+            "leads drains: phase is Draining to phase is Free | Retired within 30s",
+            "sometimes crowded: phase is Held and renewals > 200",
+        ),
+    )
+    report = verify(each.machine, each.module, faults=())
+    verdict = next(known for known in report.verdicts if known.name == "crowded")
+    with pytest.raises(Unmapped, match="by there being none"):
+        written("pytest", each, verdict, each.path)
+
+
 def test_every_property_and_every_step_has_a_specimen() -> None:
     stated = {"one_charge", "keeps_money", "money_returns", "only_later", "drains"}
-    assert {each.property for each in SPECIMENS} >= {*UNASKED, *SAYS, *stated}
+    own = {name for name in UNASKED if name not in INTERPRETERS}
+    assert {each.property for each in SPECIMENS} >= {*own, *SAYS, *stated}
     used = {step for each in SPECIMENS for step in each.steps}
     assert used == {
         "Answers",

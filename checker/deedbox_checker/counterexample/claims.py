@@ -288,6 +288,18 @@ def rows(case: Case) -> Claim:
     return Claim(f"bool(run.end.owed) == ({awaited})")
 
 
+def one_issue(_: Case) -> Claim:
+    return Claim("len(run.end.owed) < 2")
+
+
+def unsaid(_: Case) -> Claim:
+    raise Unmapped("it is the spec that says nothing there, and the code does the same")
+
+
+def of_the_interpreter(_: Case) -> Claim:
+    raise Unmapped("that is the interpreter's to keep, whatever the machine does")
+
+
 def waits(_: Case) -> Claim:
     return Claim("run.end.owed or run.end.wake_at is not None")
 
@@ -314,5 +326,11 @@ UNASKED: Final[Mapping[str, Callable[[Case], Claim]]] = {
     "waits_are_justified": waits,
     "ends_are_clean": ends,
     "no_spin": spins,
+    "one_issue_is_owed": one_issue,
+    "total": unsaid,
+    "history_is_linear": of_the_interpreter,
+    "owed_is_handed_out": of_the_interpreter,
+    "handed_out_once": of_the_interpreter,
+    "effects_are_stored": of_the_interpreter,
 }
 """Of a scan's own three it is wrong that the machine goes that way: `FOLLOWED`."""

@@ -96,7 +96,9 @@ def search(id: str, subjects: tuple[Subject, ...]) -> tuple[Subject, Verdict] | 
 def written(format: str, subject: Subject, verdict: Verdict, spec: str) -> str:
     trace = verdict.trace
     if trace is None:
-        raise Unmapped(f"{verdict.name} has no run")
+        raise Unmapped(
+            f"{verdict.name} is not broken by a run, but by there being none"
+        )
     match format:
         case "pytest":
             ran = rehearsed(subject, kept(subject, verdict))

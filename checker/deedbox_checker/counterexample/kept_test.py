@@ -37,6 +37,7 @@ from msgspec import Struct
 
 from ..environment import Kind
 from ..evaluate import phase
+from ..promises import PROTOCOL
 from ..subjects import Subject
 from ..trace import Run
 from ..verify import Verdict
@@ -72,7 +73,9 @@ def kept(subject: Subject, verdict: Verdict) -> Kept:
         )
     if trace.run is None:
         raise Unmapped(f"{verdict.name} is broken in milliseconds that are not kept")
-    if trace.run.environment.reactions.step is not step:
+    environment = trace.run.environment
+    wrong = environment.interpreter.promises != PROTOCOL
+    if wrong or environment.reactions.step is not step:
         raise Unmapped("the interpreter that was explored is not the one that runs")
     done = script(trace.run, len(trace.lines))
     if trace.stays:

@@ -136,9 +136,19 @@ STEPS: Final[Mapping[Kind, Mapped]] = {
     Kind.ARRIVAL: decided,
     Kind.CRASH: lambda _: (Crash(),),
     Kind.RAISE: lambda _: (Raises(),),
+    Kind.SECOND: lambda _: (Crash(),),
     Kind.LATE: lambda moment: (*passed(moment), Late(moment.believed())),
     Kind.EARLY: lambda moment: (*passed(moment), Early()),
 }
+
+"""What a worker held that is taken for dead is handed out again, as after a crash."""
+
+REFUSED: Final[Mapping[Kind, str]] = {
+    Kind.UPGRADE: "an older version has begun it, whose module is not at hand",
+    Kind.BEHIND: "the store refuses a commit from a state that has been replaced",
+    Kind.CLOCK: "the time of a step is never before what is stored",
+}
+"""Why a step of such a kind makes no test: the interpreter has no such fault."""
 
 ROUNDS: Final = 3
 """So many rounds of a loop are mapped, to see which of them are alike."""
@@ -191,9 +201,7 @@ def written(moment: Moment) -> list[Does]:
 def mapped(moment: Moment) -> tuple[Action, ...]:
     kind = moment.label.kind
     if kind not in STEPS:
-        raise Unmapped(
-            f"a step of this kind has no line in a test: {moment.label.text}"
-        )
+        raise Unmapped(REFUSED.get(kind, f"no test has a line for a {kind}"))
     return STEPS[kind](moment)
 
 
