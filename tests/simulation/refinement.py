@@ -9,7 +9,7 @@ run has gone where the checker never was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
@@ -49,10 +49,14 @@ class Edge:
 
 @dataclass(slots=True, eq=False)
 class Explored:
-    """What the checker explored of a machine; `taken` are the edges that runs took."""
+    """What the checker explored of a machine; `taken` are the edges that runs took.
+
+    `shape`: what of a state its worlds are told apart by.
+    """
 
     searched: Searched
     states: tuple[Struct | None, ...]
+    shape: Callable[[Struct | None], Struct | None] = lambda state: state
     taken: set[int] = field(default_factory=set[int])
     closures: dict[int, frozenset[int]] = field(
         default_factory=dict[int, frozenset[int]]
@@ -221,14 +225,14 @@ class Follower:
         at = cast(int, getattr(event.message, "at"))  # noqa: B009
         worlds, before = self._unseen(), None
         if event.before is not None:
-            before = seen_as(known.model, words.theirs(event.before), at)
+            before = known.shape(seen_as(known.model, words.theirs(event.before), at))
         worlds = frozenset(world for world in worlds if known.states[world] == before)
         if not worlds:
             return (
                 f"the state {event.before}\n  is {before} at {at},"
                 f"\n  {self._said(self._worlds)}"
             )
-        after = seen_as(known.model, words.theirs(event.after), at)
+        after = known.shape(seen_as(known.model, words.theirs(event.after), at))
         kind, subject = self._kind(event)
         taken = [
             edge

@@ -12,7 +12,7 @@ from refinement import Words, outside, pair
 
 ALL: Final = sorted({name for group in GROUPS for name in group})
 UNEXPLORED: Final = {
-    # A scan reads an ordered list, and there is none to read here.
+    # Scans read ordered lists: `test_listed`.
     "NightlyExport",
     "Showcase",
     # What is told to another machine is a command without an answer to the explorer.
