@@ -13,6 +13,7 @@ from types import ModuleType
 
 from deedbox_dsl import core
 from deedbox_dsl.program import Program
+from deedbox_dsl.roles import Scan, scan
 from deedbox_generator.emit import emit
 
 from .load import load
@@ -21,11 +22,15 @@ from .scanning import paged
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A machine, the spec that it stands in, and a private copy of its module."""
+    """A machine, the spec that it stands in, and a private copy of its module.
+
+    `built`: of how many records a page of the scan is that runs; 0: as explored.
+    """
 
     path: str
     machine: core.Machine
     module: ModuleType
+    built: int = 0
 
 
 def subjects(program: Program) -> tuple[Subject, ...]:
@@ -38,8 +43,19 @@ def subjects(program: Program) -> tuple[Subject, ...]:
     modules = load(
         {path: text for texts in files.values() for path, text in texts.items()}
     )
+    built = {
+        (module.path, machine.name): found.page
+        for module in program.modules
+        for machine in module.machines
+        if isinstance(found := scan(machine), Scan)
+    }
     return tuple(
-        Subject(module.path, machine, of_machine(modules, module.path, machine.name))
+        Subject(
+            module.path,
+            machine,
+            of_machine(modules, module.path, machine.name),
+            built.get((module.path, machine.name), 0),
+        )
         for module in explored
         for machine in module.machines
     )

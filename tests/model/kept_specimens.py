@@ -6,13 +6,15 @@ without it is what the kept test must pass on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from deedbox_checker.load import load
 from deedbox_checker.scanning import paged
 from deedbox_checker.subjects import Subject, of_machine
 from deedbox_checker.verify import Verdict, verify
+from deedbox_dsl import core
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.program import Program, compile
 from deedbox_generator.emit import emit
@@ -93,6 +95,9 @@ class Found:
     verdict: Verdict
     broken: Mapping[str, str]
     mended: Mapping[str, str]
+
+
+Page: TypeAlias = Callable[[core.Machine], core.Machine]
 
 
 def steps(names: str) -> frozenset[str]:
@@ -501,12 +506,22 @@ def own(text: str) -> Program:
     return found
 
 
-def below(folder: str, program: Program, path: str) -> dict[str, str]:
+def below(
+    folder: str, program: Program, path: str, page: Page = paged
+) -> dict[str, str]:
     wanted = [
-        replace(module, machines=tuple(map(paged, module.machines)))
+        replace(module, machines=tuple(map(page, module.machines)))
         for module in program.modules
         if module.path == path
     ]
     files = emit(wanted, program.texts, nested=True)[path]
     inside = {f"{folder}/{name}": text for name, text in files.items()}
     return {f"{folder}/__init__.py": "", **inside}
+
+
+def as_built(each: Specimen, folder: str) -> tuple[dict[str, str], dict[str, str]]:
+    """The files of a scan with its own pages: with the mistake in its code, and without."""
+    path = f"specs/{each.spec}"
+    mended = below(folder, compiled_as(each.spec), path, lambda machine: machine)
+    old, new = each.code or ("", "")
+    return {name: text.replace(old, new) for name, text in mended.items()}, mended

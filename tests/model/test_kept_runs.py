@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +15,18 @@ import black
 import pytest
 from deedbox_checker.counterexample.claims import UNASKED
 from deedbox_checker.counterexample.command import written
-from deedbox_checker.counterexample.kept_test import kept
+from deedbox_checker.counterexample.kept_test import kept, wording
 from deedbox_checker.counterexample.steps import REFUSED, STEPS
 from deedbox_checker.counterexample.unmapped import Unmapped
 from deedbox_checker.labels import Kind
 from deedbox_checker.listing import SAYS
 from deedbox_checker.promises import Promises
 from deedbox_checker.properties import UNASKED as CHECKED
+from deedbox_checker.subjects import subjects
 from deedbox_checker.verify import verify
 
-from .kept_specimens import LEASE, SPECIMENS, found
-from .specimens import ROOT, lease, subject
+from .kept_specimens import LEASE, SHOWCASE, SPECIMENS, as_built, found
+from .specimens import ROOT, lease, program, subject
 
 PATHS = [str(ROOT / name) for name in ("checker", "dsl", "generator", "runtime")]
 INTERPRETERS = {
@@ -113,6 +115,45 @@ def test_kept_tests_are_typed_and_in_the_one_layout(
     assert done.returncode == 0, done.stdout
     done = run(mended, "ruff", "check", "--isolated", *tests)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("name", ["skips_a_record", "takes_a_record_twice"])
+def test_a_scan_is_kept_with_the_pages_that_its_machine_takes(
+    name: str, tmp_path: Path
+) -> None:
+    """Explored with pages of 2, it runs with pages of 32: NE-21, NE-23."""
+    each = next(specimen for specimen in SPECIMENS if specimen.name == name)
+    made = found(each, "k")
+    subject = replace(made.subject, built=32)
+    test = written("pytest", subject, made.verdict, each.spec)
+    assert '"limit": 33' in test
+    for folder, files in zip(("broken", "mended"), as_built(each, "k"), strict=True):
+        place = tmp_path / folder
+        fill(place, {"test_scan.py": test, "pytest.ini": "", **files})
+        done = run(place, "pytest", "-q", "test_scan.py")
+        assert ("2 failed" if folder == "broken" else "2 passed") in done.stdout
+        done = run(place, "mypy", "--strict", "test_scan.py")
+        assert done.returncode == 0, done.stdout
+
+
+def test_a_subject_knows_of_how_many_records_its_pages_are() -> None:
+    built = {each.machine.name: each.built for each in subjects(program(SHOWCASE))}
+    assert built["Showcase"] == 32
+    assert set(built.values()) == {0, 32}
+
+
+def test_a_scan_without_due_times_is_not_kept_with_other_pages() -> None:
+    each = next(one for one in SPECIMENS if one.name == "skips_a_record")
+    made = found(each, "k")
+    trace = made.verdict.trace
+    assert trace is not None
+    assert trace.run is not None
+    listing = trace.run.environment.model.listing
+    assert listing is not None
+    always = replace(listing, scanning=replace(listing.scanning, due=None))
+    subject = replace(made.subject, built=32)
+    with pytest.raises(Unmapped, match="the machine takes 32"):
+        wording(subject, always, "showcase")
 
 
 # ---- the tables ------------------------------------------------------------------

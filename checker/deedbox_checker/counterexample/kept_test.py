@@ -7,36 +7,17 @@ values, so that it is well typed whatever the types of their fields are called.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from textwrap import wrap
-from typing import assert_never
 
 import black
-import msgspec
-from deedbox.replay import (
-    Action,
-    Answers,
-    Arrives,
-    Begin,
-    Comes,
-    Crash,
-    Decides,
-    Does,
-    Early,
-    Fires,
-    HandedOut,
-    Late,
-    Passes,
-    Raises,
-    Tell,
-    Waits,
-)
+from deedbox.replay import Does, Fires, Waits
 from deedbox.step import step
-from msgspec import Struct
 
 from ..environment import Kind
 from ..evaluate import phase
+from ..listing import Listing
 from ..promises import PROTOCOL
 from ..subjects import Subject
 from ..trace import Run
@@ -45,9 +26,8 @@ from .claims import Case, Claim, claim
 from .spoken import TYPES
 from .steps import Script, script
 from .unmapped import Unmapped
+from .wording import Wording
 
-STAMPS = ("at", "ticket")
-"""Fields that the interpreter sets itself."""
 DAY = 86_400_000
 
 
@@ -57,6 +37,7 @@ class Kept:
 
     script: Script
     claim: Claim
+    wording: Wording
 
     @property
     def steps(self) -> tuple[Does, ...]:
@@ -86,7 +67,19 @@ def kept(subject: Subject, verdict: Verdict) -> Kept:
     said = claim(Case(verdict, trace.run, model, module, done.begins))
     if said.spins:
         done = replace(done, steps=spinning(done.steps, trace.run))
-    return Kept(done, said)
+    return Kept(done, said, wording(subject, model.listing, module))
+
+
+def wording(subject: Subject, listing: Listing | None, module: str) -> Wording:
+    """How the steps are told: those of a scan with its own pages."""
+    if listing is None or subject.built in (0, listing.scanning.page):
+        return Wording(module)
+    if listing.scanning.due is None:
+        raise Unmapped(
+            f"pages of {listing.scanning.page} records were explored, and the machine"
+            f" takes {subject.built}, each of which is due"
+        )
+    return Wording(module, listing, subject.built - listing.scanning.page)
 
 
 def spinning(steps: tuple[Does, ...], run: Run) -> tuple[Does, ...]:
@@ -104,7 +97,7 @@ def kept_test(subject: Subject, verdict: Verdict) -> str:
     used = {type(step.action).__name__ for step in found.steps}
     if any("Seen[" in each for each in found.claim.functions):
         used.add("Seen")
-    if "message(" in (lines := "\n".join(runs(found.script, module))):
+    if "message(" in (lines := "\n".join(runs(found))):
         used.add("message")
     names = ", ".join(sorted(used | {"Does", "Where", "replay"}))
     imported = f"{TYPES}, {module}" if found.claim.types else module
@@ -162,54 +155,9 @@ def asserts(found: Kept, verdict: Verdict) -> Iterator[str]:
         yield f"    assert run.parted or {found.claim.holds}, {says!r}"
 
 
-def runs(done: Script, module: str) -> Iterator[str]:
-    yield from listed("RUN", done.steps, module)
+def runs(found: Kept) -> Iterator[str]:
+    wording, done = found.wording, found.script
+    yield from wording.filling()
+    yield from wording.run("RUN", done.steps)
     if done.loop:
-        yield from listed("LOOP", done.loop, module)
-
-
-def listed(name: str, steps: Sequence[Does], module: str) -> Iterator[str]:
-    yield f"{name} = ("
-    for each in steps:
-        yield f"    Does({action(each.action, module)}, {each.phase!r}),"
-    yield ")"
-
-
-def action(done: Action, module: str) -> str:
-    name = type(done).__name__
-    match done:
-        case Begin(message) | Tell(message) | Late(message):
-            return f"{name}({document(message, module)})"
-        case Decides(answer, counts):
-            return f"{name}({document(answer, module)}{happens(counts)})"
-        case Arrives(answer, deed, counts):
-            which = f", {deed}" if deed else ""
-            return f"{name}({document(answer, module)}{which}{happens(counts)})"
-        case Answers(answer):
-            return f"{name}({document(answer, module) if answer is not None else ''})"
-        case HandedOut(asks):
-            return f"{name}({dict(asks)!r})" if asks else f"{name}()"
-        case Comes(field, after):
-            return f"{name}({field!r}{f', {after:_}' if after else ''})"
-        case Passes(milliseconds) | Waits(milliseconds):
-            return f"{name}({milliseconds:_})"
-        case Raises() | Fires() | Crash() | Early():
-            return f"{name}()"
-        case _:
-            assert_never(done)
-
-
-def happens(counts: bool) -> str:
-    return "" if counts else ", counts=False"
-
-
-def document(sent: Struct, module: str) -> str:
-    """A message as the call that makes it of plain values."""
-    kind, config = f"{module}.{type(sent).__name__}", sent.__struct_config__
-    plain: dict[str, object] = msgspec.to_builtins(sent)
-    fields = [
-        f"{name}={value!r}"
-        for name, value in plain.items()
-        if name not in (*STAMPS, config.tag_field)
-    ]
-    return f"message({', '.join([kind, *fields])})" if fields else f"{kind}()"
+        yield from wording.run("LOOP", done.loop)
