@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from .abstraction import Deed, World, normal
-from .far_side import FarSide
+from .far_side import FarSide, far_side
 from .far_side import Undo as Undo
 from .interpreter import Interpreter
 from .labels import COUNTED as COUNTED
@@ -139,7 +139,7 @@ def environment(
     explicit = not promises.checks_rev if loads is None else loads
     return Environment(
         interpreter,
-        FarSide(model, undo, late=Kind.ARRIVAL in faults),
+        far_side(model, undo, late=Kind.ARRIVAL in faults),
         sending,
         Mishaps(interpreter, sending, explicit),
     )

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from typing import TypeAlias
 
+from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from .abstraction import VOID, Deed, Row, World, exchanged, references
@@ -29,6 +31,10 @@ class Undo(Enum):
     NOTHING = "nothing"
 
 
+Ways: TypeAlias = dict[type[Struct], tuple[tuple[Answer, Label, Label], ...]]
+"""By command: how it may end, and that step's name, in time and late."""
+
+
 @dataclass(frozen=True, slots=True)
 class FarSide:
     """`late`: whether hand-outs that nobody waits for reach it after all."""
@@ -36,24 +42,15 @@ class FarSide:
     model: Model
     undo: Undo
     late: bool
+    ways: Ways
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
-        current = world.open_deed
+        current = world.open_deed if world.row is Row.OUT else None
         for deed in world.deeds:
-            if deed.fate is not None:
-                continue
-            handed_out = deed is current and world.row is Row.OUT
-            if not handed_out and not (deed.loose and self.late):
-                continue
-            kind = Kind.FAR_SIDE if handed_out else Kind.ARRIVAL
-            name = self.model.commands[type(deed.command)].name
-            for answer in self.model.answers[name]:
-                text = f"{name} ends {answer.outcome}"
-                if kind is Kind.ARRIVAL:
-                    text = f"{name} arrives late and ends {answer.outcome}"
-                subject = f"{answer.command}.{answer.outcome}"
-                after = self._decided(world, deed, answer)
-                yield after, Label(kind, "far side", text, subject)
+            if deed.fate is None and (deed is current or (deed.loose and self.late)):
+                for answer, in_time, late in self.ways[type(deed.command)]:
+                    label = in_time if deed is current else late
+                    yield self._decided(world, deed, answer), label
         if self.late:
             yield from self._stale(world)
 
@@ -105,3 +102,23 @@ class FarSide:
                 for left in (1, 2) if many == 2 else (0,):
                     stale = (*world.stale[:n], left, *world.stale[n + 1 :])
                     yield with_fields(world, counts=counts, stale=stale), label
+
+
+def far_side(model: Model, undo: Undo, *, late: bool) -> FarSide:
+    ways: Ways = {}
+    for struct, command in model.commands.items():
+        name = command.name
+        ways[struct] = tuple(
+            (
+                answer,
+                ending(Kind.FAR_SIDE, answer, f"{name} ends"),
+                ending(Kind.ARRIVAL, answer, f"{name} arrives late and ends"),
+            )
+            for answer in model.answers[name]
+        )
+    return FarSide(model, undo, late, ways)
+
+
+def ending(kind: Kind, answer: Answer, words: str) -> Label:
+    subject = f"{answer.command}.{answer.outcome}"
+    return Label(kind, "far side", f"{words} {answer.outcome}", subject)

@@ -36,7 +36,7 @@ class Effect(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Interpreter:
-    """`further`: a state when time has gone on."""
+    """`further`: a state when time has gone on; `asking`: commands in explored form."""
 
     model: Model
     reactions: Reactions
@@ -45,6 +45,8 @@ class Interpreter:
     further: dict[Struct, Struct | None] = field(
         default_factory=dict[Struct, Struct | None]
     )
+
+    asking: dict[Struct, Struct] = field(default_factory=dict[Struct, Struct])
 
     # ---- its commits ---------------------------------------------------------------
 
@@ -128,7 +130,9 @@ class Interpreter:
         number = self.model.deed_of(getattr(command, "idempotency_key"))  # noqa: B009
         if number is None:
             return ("keys_are_own",)
-        asking = explored_command(self.model, command)
+        asking = self.asking.get(command)
+        if asking is None:
+            asking = self.asking[command] = explored_command(self.model, command)
         known = deeds.setdefault(number, Deed(number, asking))
         return () if known.command == asking else ("same_arguments",)
 
@@ -201,14 +205,15 @@ class Interpreter:
     def fires(self, world: World, state: Struct) -> bool:
         return not world.unarmed and self.due(state)
 
-    def wake(self, world: World, label: Label) -> Iterator[tuple[World, Label]]:
-        yield from self.react(world, Due(Instant(EPOCH)), label)
+    def woken(self, state: Struct, label: Label) -> Iterator[Effect]:
+        return self.effects(state, Due(Instant(EPOCH)), label)
 
     def time(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         """A deadline fires at its time or later; time goes on to the next place."""
         if self.fires(world, state):
             text = f"{self.reactions.due_field(state)} fires"
-            yield from self.wake(world, Label(Kind.DUE, "time", text))
+            for effect in self.woken(state, Label(Kind.DUE, "time", text)):
+                yield from self.outcomes(world, effect)
         if self.reactions.exact:
             return
         if state not in self.further:

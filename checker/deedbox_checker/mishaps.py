@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Final
 
-from deedbox import Due, Instant
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
@@ -21,10 +21,13 @@ from .interpreter import Effect, Interpreter
 from .labels import Kind, Label
 from .senders import Senders
 
+CRASHES: Final = Label(Kind.CRASH, "worker", "THE PROCESS CRASHES")
+TAKEN_FOR_DEAD: Final = Label(Kind.SECOND, "worker", "A WORKER IS TAKEN FOR DEAD")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mishaps:
-    """`late`: what answers to earlier issues do to a state.
+    """`late`: what answers to earlier issues do to a state; `early`: what a wake does.
 
     `loads`: another worker's load and commit are steps of their own.
     """
@@ -36,6 +39,10 @@ class Mishaps:
         default_factory=dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]]
     )
 
+    early: dict[Struct, tuple[Effect, ...]] = field(
+        default_factory=dict[Struct, tuple[Effect, ...]]
+    )
+
     def steps(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         if world.row is not Row.NONE or not self.interpreter.promises.stores_wakes:
             yield from self._deaths(world)
@@ -45,9 +52,11 @@ class Mishaps:
                 self.late[place] = tuple(self._late_answers(*place))
             for effect in self.late[place]:
                 yield from self.interpreter.outcomes(world, effect)
-        if Kind.EARLY in self.interpreter.faults and not self.interpreter.due(state):
-            label = Label(Kind.EARLY, "time", "a wake comes early")
-            yield from self.interpreter.wake(world, label)
+        if Kind.EARLY in self.interpreter.faults:
+            if state not in self.early:
+                self.early[state] = tuple(self._early_wake(state))
+            for effect in self.early[state]:
+                yield from self.interpreter.outcomes(world, effect)
         if self.loads and Kind.SECOND in self.interpreter.faults:
             yield from self._another(world, state)
         if not self.interpreter.promises.clamps:
@@ -58,8 +67,7 @@ class Mishaps:
     def _deaths(self, world: World) -> Iterator[tuple[World, Label]]:
         dropped = self._dropped(world)
         if Kind.CRASH in self.interpreter.faults:
-            label = Label(Kind.CRASH, "worker", "THE PROCESS CRASHES")
-            yield self._lost(dropped), label
+            yield self._lost(dropped), CRASHES
         deed = world.open_deed
         if world.row is not Row.OUT or deed is None:
             return
@@ -68,8 +76,7 @@ class Mishaps:
             text = f"THE HANDLER OF {name} RAISES"
             yield dropped, Label(Kind.RAISE, "worker", text)
         if Kind.SECOND in self.interpreter.faults:
-            text = "A WORKER IS TAKEN FOR DEAD"
-            yield dropped, Label(Kind.SECOND, "worker", text)
+            yield dropped, TAKEN_FOR_DEAD
 
     def _dropped(self, world: World) -> World:
         """A row that is handed out is owed again, and its hand-out may go on."""
@@ -97,7 +104,12 @@ class Mishaps:
         unarmed = dropped.unarmed or not promises.stores_wakes
         return with_fields(dropped, row=row, unarmed=unarmed)
 
-    # ---- an answer to an earlier issue ---------------------------------------------
+    # ---- a wake with nothing due, an answer to an earlier issue ---------------------------------------------
+
+    def _early_wake(self, state: Struct) -> Iterator[Effect]:
+        if not self.interpreter.due(state):
+            label = Label(Kind.EARLY, "time", "a wake comes early")
+            yield from self.interpreter.woken(state, label)
 
     def _late_answers(self, state: Struct, asked: frozenset[str]) -> Iterator[Effect]:
         promises, model = self.interpreter.promises, self.interpreter.model
@@ -133,7 +145,7 @@ class Mishaps:
         if self.interpreter.due(loaded):
             name = f"{self.interpreter.reactions.due_field(loaded)} fires"
             label = Label(Kind.DUE, "time", name)
-            yield from self.interpreter.effects(loaded, Due(Instant(EPOCH)), label)
+            yield from self.interpreter.woken(loaded, label)
         else:
             yield from self.senders.effects(loaded)
 

@@ -154,6 +154,10 @@ def picture(model: Model, world: World, names: Names) -> dict[str, str]:
     if deed is not None:
         name = f"{command_of(model, deed.command)} #{names.get(deed.number, '?')} "
     found["row"] = f"{name}{world.row.value}" if name else "-"
+    if world.unarmed:
+        found["wake"] = "lost"
+    if world.loaded is not None:
+        found["another worker"] = f"at {phase(world.loaded)}"
     for known in world.deeds:
         fate = "undecided"
         if isinstance(known.fate, Struct):

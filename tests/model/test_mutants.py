@@ -9,6 +9,7 @@ from deedbox_checker.promises import Promises
 from deedbox_checker.properties import UNASKED
 
 from .mistakes import IN_THE_INTERPRETER, MISTAKES, broken
+from .specimens import ROOT
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -25,3 +26,9 @@ def test_every_promise_of_the_interpreter_is_missed_when_it_is_not_kept() -> Non
 def test_every_check_that_nobody_asks_for_finds_some_mistake() -> None:
     found = {name for mistake in MISTAKES.values() for name in mistake.found}
     assert set(UNASKED) <= found
+
+
+def test_the_page_says_what_is_checked_of_every_machine() -> None:
+    page = (ROOT / "docs" / "reference" / "verify.md").read_text(encoding="utf-8")
+    for name, says in UNASKED.items():
+        assert f"| `{name}` | {says} |" in page
