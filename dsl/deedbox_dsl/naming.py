@@ -69,10 +69,6 @@ def unknown(
     )
 
 
-def did_you_mean(name: str | None) -> tuple[str, ...]:
-    return () if name is None else (f"Did you mean `{name}`?",)
-
-
 def named_pascal(name: syntax.Name, sort: str) -> list[Problem]:
     whose = why_no_class(name.text)
     if whose is not None:

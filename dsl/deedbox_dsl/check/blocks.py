@@ -167,7 +167,8 @@ def _elsewhere(
         )
     message = target.messages.get(issue.message.text)
     if message is None:
-        _unknown(f"message of `{name.text}`", issue.message, target.messages, place)
+        text = f"`{name.text}` takes no message `{issue.message.text}`"
+        place.problems.append(unknown("DEED201", issue.message, text, target.messages))
         return None
     fields = init(
         issue.init, message, f"`{issue.message.text}`", place, facts, {}, span

@@ -85,7 +85,7 @@ def outline_of(
     _distinct_fields(key, given, states.values(), problems)
     for state in machine.items:
         if isinstance(state, syntax.State) and state.awaits is not None:
-            _awaited(state, state.awaits, commands, problems)
+            _awaited(state.awaits, commands, problems)
     known = {
         name: state if state.awaits in commands else replace(state, awaits=None)
         for name, state in states.items()
@@ -155,7 +155,6 @@ def _command(
 
 
 def _awaited(
-    state: syntax.State,
     name: syntax.Name,
     commands: Mapping[str, core.Command],
     problems: list[Problem],
@@ -164,9 +163,6 @@ def _awaited(
     if command is None:
         text = f"there is no command `{name.text}` to await"
         problems.append(unknown("DEED201", name, text, commands))
-    elif state.final:
-        text = f"`{state.name.text}` is final, so it cannot await an answer"
-        problems.append(Problem("DEED409", name.span, text))
     elif not command.outcomes:
         text = f"`{name.text}` declares no outcomes, so no answer of it can be awaited"
         problems.append(Problem("DEED452", name.span, text))

@@ -52,10 +52,6 @@ def infer(
                 )
             return core.Constant(value, INT, span)
         case syntax.DurationLit(milliseconds=value, span=span):
-            if value > LARGEST:
-                return place.report(
-                    "DEED307", span, "this duration does not fit into 64 bits"
-                )
             return core.Constant(value, DURATION, span)
         case syntax.TextLit(value=text, span=span):
             return core.Constant(text, TEXT, span)

@@ -7,7 +7,6 @@ Everything here errs on the side of knowing nothing.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 from .. import core
 from ..types import BOOL, INT, ChoiceType, Declared, Maybe, Type, base_of
@@ -30,8 +29,12 @@ def learn(facts: Facts, test: core.Expr, truth: bool) -> Facts:
             return _both(facts, left, False, right, False, not truth)
         case core.Binary(operator="implies", left=left, right=right):
             return _both(facts, left, True, right, False, not truth)
-        case core.Binary():
-            return _compare(facts, test, truth)
+        case core.Binary(operator="==" | "!=" as operator):
+            return _equal(facts, test, (operator == "==") is truth)
+        case core.Binary(operator="<" | "<=" as operator, left=left, right=right):
+            return _ordered(facts, left, right, operator == "<", truth)
+        case core.Binary(operator=">" | ">=" as operator, left=left, right=right):
+            return _ordered(facts, right, left, operator == ">", truth)
         case core.PhaseIs(subject=subject, states=states):
             return _phase(facts, subject, frozenset(states), truth)
         case core.VariantIs(target=target, variants=variants):
@@ -93,41 +96,35 @@ def _variant(
     )
 
 
-def _compare(facts: Facts, test: core.Binary, truth: bool) -> Facts:
-    left, right, operator = test.left, test.right, test.operator
-    if operator in ("==", "!="):
-        same = (operator == "==") is truth
-        if isinstance(right, core.Constant) and right.value is None:
-            return _presence(facts, left, not same)
-        for one, other in ((left, right), (right, left)):
-            if (
-                same
-                and isinstance(one.type, Maybe)
-                and not isinstance(other.type, Maybe)
-            ):
-                facts = _presence(facts, one, True)
-            if isinstance(other, core.Constant):
-                facts = _equals(facts, one, other, same)
-        if not same:
-            return facts
-        facts = _bound(facts, left, interval(right, facts))
-        return _bound(facts, right, interval(left, facts))
-    if operator not in ("<", "<=", ">", ">="):
+def _equal(facts: Facts, test: core.Binary, same: bool) -> Facts:
+    left, right = test.left, test.right
+    if isinstance(right, core.Constant) and right.value is None:
+        return _presence(facts, left, not same)
+    for one, other in ((left, right), (right, left)):
+        optional = isinstance(one.type, Maybe) and not isinstance(other.type, Maybe)
+        if same and optional:
+            facts = _presence(facts, one, True)
+        if isinstance(other, core.Constant):
+            facts = _equals(facts, one, other, same)
+    if not same:
         return facts
-    if operator in (">", ">="):
-        left, right, operator = right, left, _MIRROR[operator]
+    facts = _bound(facts, left, interval(right, facts))
+    return _bound(facts, right, interval(left, facts))
+
+
+def _ordered(
+    facts: Facts, left: core.Expr, right: core.Expr, strict: bool, truth: bool
+) -> Facts:
+    """`left < right`, or `<=` where it is not `strict`; or else the opposite."""
     if not truth:
-        left, right, operator = right, left, "<" if operator == "<=" else "<="
-    gap = 1 if operator == "<" else 0
+        left, right, strict = right, left, not strict
+    gap = 1 if strict else 0
     top, bottom = interval(right, facts).high, interval(left, facts).low
     if top is not None:
         facts = _bound(facts, left, Interval(None, top - gap))
     if bottom is not None:
         facts = _bound(facts, right, Interval(bottom + gap, None))
     return facts
-
-
-_MIRROR: dict[str, Literal["<", "<="]] = {">": "<", ">=": "<="}
 
 
 def _presence(facts: Facts, expr: core.Expr, present: bool) -> Facts:

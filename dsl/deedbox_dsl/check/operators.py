@@ -169,9 +169,4 @@ def joined(yes: core.Expr, no: core.Expr) -> Type | None:
                 return kind
             case _:
                 pass
-    base = base_of(one)
-    return (
-        base
-        if base is not None and base is base_of(other) and base not in (TEXT, BOOL)
-        else None
-    )
+    return None

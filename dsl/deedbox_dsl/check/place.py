@@ -25,7 +25,6 @@ from ..types import (
     Maybe,
     NoneType,
     Type,
-    base_of,
     in_range,
     mentions_error,
     show,
@@ -211,8 +210,3 @@ def _outside(
 
 def _number(value: int | None, otherwise: str) -> str:
     return otherwise if value is None else f"{value:_}"
-
-
-def base_name(kind: Type) -> str:
-    found = base_of(kind)
-    return show(kind) if found is None else found.value

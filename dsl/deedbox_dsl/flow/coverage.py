@@ -10,16 +10,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from .. import core, syntax
 from ..check.facts import NOTHING
 from ..check.learning import decide, learn
-from ..problems import Label, Problem
+from ..problems import Fix, Label, Problem
 from ..source import Span
 from . import offers
 from .unread import unread_events
 
 _Table = Mapping[str, Mapping[core.Trigger, list[core.Clause]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """A state with the clauses of each event, and where they begin."""
+
+    machine: core.Machine
+    written: syntax.Machine
+    state: core.State
+    decided: Mapping[core.Trigger, list[core.Clause]]
+    place: Span
+
+    def offer(self, event: str, fields: tuple[core.Field, ...], name: str) -> str:
+        """A clause to paste."""
+        return offers.clause(event, fields, name, self.state, self.machine)
+
+    def fixes(self, offered: list[tuple[str, list[str]]]) -> tuple[Fix, ...]:
+        return offers.fixes(self.machine, self.state, self.written, offered)
 
 
 def coverage(machine: core.Machine, written: syntax.Machine) -> list[Problem]:
@@ -34,15 +53,11 @@ def coverage(machine: core.Machine, written: syntax.Machine) -> list[Problem]:
         if state.final:
             continue
         decided = table.get(state.name, {})
+        here = _Here(machine, written, state, decided, places[state.name])
         if state.name not in unread.messages:
-            problems += _missing_messages(
-                state, machine, decided, places[state.name], written
-            )
+            problems += _missing_messages(here)
         if state.awaits is not None and state.name not in unread.outcomes:
-            command = commands[state.awaits]
-            problems += _missing_outcomes(
-                state, command, machine, decided, places[state.name], written
-            )
+            problems += _missing_outcomes(here, commands[state.awaits])
         for clauses in decided.values():
             problems += _guards(clauses)
     problems += _always_ignored(machine, table)
@@ -59,19 +74,14 @@ def _places(machine: core.Machine, written: syntax.Machine) -> dict[str, Span]:
     return found
 
 
-def _missing_messages(
-    state: core.State,
-    machine: core.Machine,
-    decided: Mapping[core.Trigger, list[core.Clause]],
-    place: Span,
-    written: syntax.Machine,
-) -> Iterator[Problem]:
-    missing = [m for m in machine.messages if core.OnMessage(m.name) not in decided]
+def _missing_messages(here: _Here) -> Iterator[Problem]:
+    messages = here.machine.messages
+    missing = [m for m in messages if core.OnMessage(m.name) not in here.decided]
     if not missing:
         return
     names = ", ".join(f"`{message.name}`" for message in missing)
-    every = len(machine.messages)
-    clauses = [offers.clause(m.name, m.fields, "m", state, machine) for m in missing]
+    every = len(messages)
+    clauses = [here.offer(m.name, m.fields, "m") for m in missing]
     ignore = f"ignore {', '.join(message.name for message in missing)}"
     hint = _listed("Add one of:", [*clauses, ignore])
     if len(missing) > 1:
@@ -79,43 +89,36 @@ def _missing_messages(
     offered = [(f"Ignore {names}", [ignore]), (f"Decide {names}", clauses)]
     yield Problem(
         "DEED401",
-        place,
-        f"`{state.name}` does not say what happens on {names}",
+        here.place,
+        f"`{here.state.name}` does not say what happens on {names}",
         label=f"{every - len(missing)} of {every} messages are handled here",
         others=tuple(Label(message.span, "declared here") for message in missing),
         hints=(hint,),
-        fixes=offers.fixes(machine, state, written, offered),
+        fixes=here.fixes(offered),
     )
 
 
-def _missing_outcomes(
-    state: core.State,
-    command: core.Command,
-    machine: core.Machine,
-    decided: Mapping[core.Trigger, list[core.Clause]],
-    place: Span,
-    written: syntax.Machine,
-) -> Iterator[Problem]:
+def _missing_outcomes(here: _Here, command: core.Command) -> Iterator[Problem]:
     missing = [
         outcome
         for outcome in command.outcomes
-        if core.OnOutcome(command.name, outcome.name) not in decided
+        if core.OnOutcome(command.name, outcome.name) not in here.decided
     ]
     if not missing:
         return
     names = ", ".join(f"`{outcome.name}`" for outcome in missing)
     clauses = [
-        offers.clause(f"{command.name}.{each.name}", each.fields, "out", state, machine)
+        here.offer(f"{command.name}.{each.name}", each.fields, "out")
         for each in missing
     ]
     yield Problem(
         "DEED451",
-        place,
-        f"`{command.name}` can end with {names}, and `{state.name}` does not handle that",
+        here.place,
+        f"`{command.name}` can end with {names}, and `{here.state.name}` does not handle that",
         label=f"awaits `{command.name}`",
         others=tuple(Label(outcome.span, "declared here") for outcome in missing),
         hints=(_listed("Add:", clauses),),
-        fixes=offers.fixes(machine, state, written, [(f"Decide {names}", clauses)]),
+        fixes=here.fixes([(f"Decide {names}", clauses)]),
     )
 
 

@@ -24,8 +24,7 @@ def reach(machine: core.Machine) -> list[Problem]:
         if clause.body is not None and isinstance(clause.body.exit, core.Goto):
             forward[clause.state].add(clause.body.exit.state)
             backward[clause.body.exit.state].add(clause.state)
-    if not isinstance(machine.start.exit, core.Goto):
-        return []
+    assert isinstance(machine.start.exit, core.Goto), "a whole machine"
     reached = _closure([machine.start.exit.state], forward)
     ending = _closure([state.name for state in machine.states if state.final], backward)
     return [

@@ -157,15 +157,8 @@ def finish(
     span: Span,
 ) -> syntax.Goto:
     """To a final, with what its names stand for here."""
-    items: list[syntax.InitItem] = []
-    for item in init.items if init is not None else ():
-        match item:
-            case syntax.Pun(name=own):
-                value = trees.substitute(trees.var(own.text, own.span), meanings)
-                items.append(trees.assign(own.text, value, own.span))
-            case syntax.Set(name=own, value=written):
-                value = trees.substitute(written, meanings)
-                items.append(trees.assign(own.text, value, own.span))
-            case syntax.CarryOver():
-                pass
+    items = [
+        trees.assign(own.text, trees.substitute(value, meanings), own.span)
+        for own, value in trees.settings(init)
+    ]
     return syntax.Goto(trees.name(state.text, span), trees.init(items, span), span)

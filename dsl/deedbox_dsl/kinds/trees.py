@@ -7,7 +7,7 @@ state (`out.ref`, `ref`, `none`), and where it is used decides the caret.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
@@ -70,20 +70,14 @@ _OPPOSITE: Mapping[str, syntax.Operator] = {
 
 
 def negated(test: syntax.Expr) -> syntax.Expr:
-    """The opposite, with `not` driven inwards as far as it goes."""
+    """The opposite of a comparison, or of one or the other of two."""
     match test:
         case syntax.Binary(operator="or", left=left, right=right, span=span):
             return binary("and", negated(left), negated(right), span)
-        case syntax.Binary(operator="and", left=left, right=right, span=span):
-            return binary("or", negated(left), negated(right), span)
-        case syntax.Binary(operator=operator, left=left, right=right, span=span) if (
-            operator in _OPPOSITE
-        ):
+        case syntax.Binary(operator=operator, left=left, right=right, span=span):
             return binary(_OPPOSITE[operator], left, right, span)
-        case syntax.Unary(operator="not", operand=operand):
-            return operand
         case _:
-            return syntax.Unary("not", test, test.span)
+            raise AssertionError(test)
 
 
 def not_none(field: str, span: Span) -> syntax.Expr:
@@ -248,6 +242,18 @@ def _arguments(
         else:
             done.append(substitute(argument, meanings))
     return tuple(done)
+
+
+def settings(init: syntax.Init | None) -> Iterator[tuple[syntax.Name, syntax.Expr]]:
+    """What is given, field by field; `..` gives nothing by itself."""
+    for item in init.items if init is not None else ():
+        match item:
+            case syntax.Pun(name=own):
+                yield own, var(own.text, own.span)
+            case syntax.Set(name=own, value=value):
+                yield own, value
+            case syntax.CarryOver():
+                pass
 
 
 def names_in(expr: syntax.Expr) -> frozenset[str]:

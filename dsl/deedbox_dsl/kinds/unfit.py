@@ -147,6 +147,14 @@ def named_like_its_own(
             yield reserved(part.name, f"a field that a {kind} has by itself")
 
 
+def copies_nothing(what: str, init: syntax.Init | None) -> Iterator[Problem]:
+    """A `..` where there is no state to copy from: `done X { .. }`."""
+    for item in init.items if init is not None else ():
+        if isinstance(item, syntax.CarryOver):
+            text = f"`{what}` names the fields of its state; `..` has nothing to copy"
+            yield Problem("DEED304", item.span, text)
+
+
 def unknown_in(
     init: syntax.Init | None, known: Container[str]
 ) -> Iterator[syntax.Name]:

@@ -6,6 +6,8 @@ would contain itself.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from .. import syntax
 from ..naming import check_fields, named_pascal, taken
 from ..problems import Problem
@@ -32,6 +34,7 @@ def declared_type(work: Work, path: str, name: str) -> Type:
         text = f"`{name}` would contain itself, and no value of it could ever end"
         work.problems.append(Problem("DEED301", declaration.name.span, text))
         return ERROR
+    assert isinstance(declaration, syntax.Alias | syntax.Record | syntax.Choice)
     work.open.add(place)
     found = _type_of_declaration(work, path, declaration)
     work.open.discard(place)
@@ -40,7 +43,7 @@ def declared_type(work: Work, path: str, name: str) -> Type:
 
 
 def _type_of_declaration(
-    work: Work, path: str, declaration: syntax.Declaration
+    work: Work, path: str, declaration: syntax.Alias | syntax.Record | syntax.Choice
 ) -> Type:
     module = module_name(path, work.modules[path])
     match declaration:
@@ -72,7 +75,7 @@ def _type_of_declaration(
                 tuple((v.name.text, _fields(work, path, v.fields)) for v in variants),
             )
         case _:
-            return ERROR
+            assert_never(declaration)
 
 
 def _alias(work: Work, alias: syntax.Alias, target: Type, module: str) -> Type:

@@ -176,7 +176,6 @@ def _part(
         if node is not None:
             recovery.report(node)
         return None
-    found = len(recovery.problems)
     shell = recovery.read_shell(low, high, opener, start)
     if isinstance(shell, FAULTS):
         recovery.report(shell)
@@ -186,8 +185,6 @@ def _part(
         recovery.report(other)
         return None
     items = _items(recovery, opener + 1, min(block.end, high), within)
-    if len(recovery.problems) == found and node is not None:
-        recovery.report(node)
     if shell is None or isinstance(shell, FAULTS):
         return None
     return _filled(tree.part(shell, recovery.place(low)), items)
@@ -247,5 +244,5 @@ def _filled(shell: tree.Part, items: tuple[tree.Part, ...]) -> tree.Part:
             return replace(shell, items=cast("tuple[syntax.SagaItem, ...]", items))
         case syntax.Inside():
             return replace(shell, clauses=cast("tuple[syntax.Clause, ...]", items))
-        case _:
-            return shell
+        case unknown:
+            raise AssertionError(unknown)

@@ -66,7 +66,7 @@ def tree_of(text: str, start: Start) -> Node | Stop:
     from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
     try:
-        return cast("Parse", _parser().parse)(text, start=start)
+        return cast("Parse", parser().parse)(text, start=start)
     except UnexpectedToken as stop:
         token = cast("Token", stop.token)
         position = None if token.type == "$END" else token.start_pos
@@ -94,7 +94,7 @@ def build(*, strict: bool = False) -> Lark:
 
 
 @cache
-def _parser() -> Lark:
+def parser() -> Lark:
     from lark import Lark, __version__
 
     document = json.loads(_resource("tables.json"))

@@ -190,15 +190,14 @@ def _migration(step: _Step, span: Span) -> core.Migration:
 
 def _cannot_read(step: _Step, unreadable: list[Unreadable], span: Span) -> Problem:
     version = step.older.version
-    first, *rest = unreadable
+    first, *rest = dict.fromkeys(why for each in unreadable for why in each.why)
     text = (
         f"version {step.target.version} of `{step.target.machine}` cannot read what "
-        f"version {version} stored: {first.why}"
+        f"version {version} stored: {first}"
     )
     lines = [each.write for each in unreadable if each.write is not None]
     pasted = "".join(f"\n    {line}" for line in lines)
-    also = dict.fromkeys(each.why for each in rest if each.why != first.why)
-    hints = [f"Also: {why}." for why in also]
+    hints = [f"Also: {why}." for why in rest]
     if lines and step.block is None:
         hints.append(f"Add:\n  migrate from {version} {{{pasted}\n  }}")
     elif lines:

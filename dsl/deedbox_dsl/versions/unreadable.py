@@ -20,7 +20,7 @@ from .stored import by_name, reads, same, same_fields
 class Unreadable:
     """`why` as a part of a sentence; `write`: the line of a migration that answers it, if one can."""
 
-    why: str
+    why: tuple[str, ...]
     write: str | None
 
 
@@ -90,7 +90,8 @@ def unreadable_states(
     if not same_fields(older.key, target.key) or [e.name for e in older.key] != [
         e.name for e in target.key
     ]:
-        yield Unreadable("the key changed, and an instance keeps the key it has", None)
+        why = "the key changed, and an instance keeps the key it has"
+        yield Unreadable((why,), None)
     given = [text for text, _ in changes("the given", older.given, target.given)]
     new_given = not_copied(older.given, target.given)
     states = {each.name: each for each in target.states}
@@ -101,13 +102,13 @@ def unreadable_states(
         later = states.get(state.name)
         if later is None:
             yield Unreadable(
-                f"there is no `{state.name}` any more",
+                (f"there is no `{state.name}` any more",),
                 f"drop state {state.name} becomes …",
             )
             continue
         why = [*given, *(text for text, _ in changed_state(state, later))]
         if why:
-            yield Unreadable("; ".join(why), _state_line(state, later, new_given))
+            yield Unreadable(tuple(why), _state_line(state, later, new_given))
 
 
 def _state_line(old: core.State, new: core.State, given: list[core.Field]) -> str:
@@ -136,10 +137,10 @@ def unreadable_commands(
         later = commands.get(name)
         if later is None:
             why = f"`{name}` may still be owed and is not declared any more"
-            yield Unreadable(why, None)
+            yield Unreadable((why,), None)
         elif bool(later.outcomes) != bool(command.outcomes):
             why = f"`{name}` may still be owed, and {_answered(later)}"
-            yield Unreadable(why, None)
+            yield Unreadable((why,), None)
         elif name not in mentioned:
             yield from _unread_command(command, later)
 
@@ -154,15 +155,15 @@ def _unread_command(old: core.Command, new: core.Command) -> Iterator[Unreadable
         names = ", ".join(f"`{name}`" for name in missing)
         sets = ", ".join(["..", *(f"{name}: …" for name in missing)])
         yield Unreadable(
-            f"`{old.name}` may still be owed without {names}",
+            (f"`{old.name}` may still be owed without {names}",),
             f"command {old.name} {{ {sets} }}",
         )
         return
     ends = {each.name for each in new.outcomes}
     for outcome in old.outcomes:
         if outcome.name not in ends:
-            yield Unreadable(
+            why = (
                 f"`{old.name}` may still be owed, and its far side may have ended it "
-                f"with `{outcome.name}`, which is no outcome any more",
-                f"command {old.name} {{ .. }}",
+                f"with `{outcome.name}`, which is no outcome any more"
             )
+            yield Unreadable((why,), f"command {old.name} {{ .. }}")

@@ -6,10 +6,11 @@ from itertools import product
 from typing import Literal, TypeAlias
 
 from deedbox_dsl import core
-from deedbox_dsl.check.facts import NOTHING
-from deedbox_dsl.check.learning import decide, interval, learn
+from deedbox_dsl.check.facts import NOTHING, define
+from deedbox_dsl.check.intervals import ANY, Interval
+from deedbox_dsl.check.learning import decide, interval, learn, length
 from deedbox_dsl.source import Span
-from deedbox_dsl.types import BOOL, INT, Base, Declared
+from deedbox_dsl.types import BOOL, INT, TEXT, Base, Declared, ListOf, Maybe
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -145,3 +146,60 @@ def test_a_guard_against_a_literal_is_decided() -> None:
     assert decide(less(-3), NOTHING) is False
     assert decide(less(0), NOTHING) is None
     assert decide(less(1), learn(NOTHING, less(0), True)) is True
+
+
+WIDE: core.Expr = core.Read("state", "wide", INT, AT)
+FLAG: core.Expr = core.Read("state", "flag", BOOL, AT)
+PERHAPS: core.Expr = core.Read("state", "perhaps", Maybe(INT), AT)
+NAMES: core.Expr = core.Read("state", "names", ListOf(TEXT), AT)
+TRUE: core.Expr = core.Constant(True, BOOL, AT)
+
+
+def known_at_least(expr: core.Expr, low: int) -> core.Expr:
+    return question(">=", expr, constant(low))
+
+
+def test_a_product_is_bounded_only_where_its_factors_are() -> None:
+    product_of_both = arithmetic("*", WIDE, X)
+    assert interval(product_of_both, NOTHING) == ANY
+    facts = learn(NOTHING, known_at_least(WIDE, 0), True)
+    facts = learn(facts, known_at_least(X, 0), True)
+    assert interval(product_of_both, facts) == Interval(0, None)
+
+
+def test_a_value_that_equals_one_which_is_there_is_there() -> None:
+    facts = learn(NOTHING, question("==", PERHAPS, X), True)
+    assert PERHAPS in facts.present
+    assert PERHAPS not in learn(NOTHING, question("!=", PERHAPS, X), True).present
+
+
+def test_a_flag_that_is_not_true_is_false() -> None:
+    facts = learn(NOTHING, question("!=", FLAG, TRUE), True)
+    assert decide(FLAG, facts) is False
+    assert decide(TRUE, NOTHING) is True
+    assert decide(core.Constant(False, BOOL, AT), NOTHING) is False
+
+
+def test_a_let_is_as_large_as_what_it_stands_for() -> None:
+    facts = define(NOTHING, "sum", constant(3))
+    assert interval(core.Read("let", "sum", INT, AT), facts) == Interval(3, 3)
+
+
+def test_an_if_is_as_large_as_the_way_that_it_takes() -> None:
+    def chosen(test: core.Expr) -> Interval:
+        made = core.Conditional(test, constant(1), constant(5), INT, AT)
+        return interval(made, NOTHING)
+
+    assert chosen(question("<", X, constant(4))) == Interval(1, 1)
+    assert chosen(question("<", X, constant(-3))) == Interval(5, 5)
+    assert chosen(question("<", X, constant(0))) == Interval(1, 5)
+
+
+def test_a_count_is_no_longer_than_its_list() -> None:
+    empty = core.EmptyList(ListOf(TEXT), AT)
+    assert length(empty, NOTHING) == Interval(0, 0)
+    count = core.Over("count", "name", empty, FLAG, INT, AT)
+    assert interval(count, NOTHING) == Interval(0, 0)
+    assert interval(core.Over("count", "name", NAMES, FLAG, INT, AT), NOTHING) == (
+        Interval(0, None)
+    )

@@ -152,3 +152,12 @@ def test_a_brace_moved_from_one_block_to_another_is_named_at_both() -> None:
         lines[gone] = ""
         codes = sorted(code for code, _, _ in read("\n".join(lines))[1])
         assert codes == ["DEED101", "DEED102"]
+
+
+def test_a_very_long_piece_is_not_tried_again_with_changes() -> None:
+    for count, is_mended in ((3, True), (3_000, False)):
+        params = ", ".join(f"field{n}: int" for n in range(count))
+        content = f"machine M version 1 {{ command c(id text, {params}) }}"
+        (problem,) = parse(Text.of("a.deed", content))[1]
+        assert problem.code == "DEED101"
+        assert bool(problem.fixes) is is_mended

@@ -167,3 +167,20 @@ def test_styles_are_laid_around_the_same_text() -> None:
     assert painted.replace("<", "").replace(">", "") == to_text(
         problems, {"a.deed": text}
     )
+
+
+def test_a_place_in_a_file_that_is_not_at_hand_is_as_long_as_it_says() -> None:
+    problem = Problem("DEED901", Text.of("a.py", "0123456789").span(2, 5), "gone")
+    (found,) = json.loads(to_json((problem,), {}))
+    assert (found["span"]["end_line"], found["span"]["end_column"]) == (1, 6)
+
+
+def test_a_problem_names_its_file_as_the_reader_calls_it() -> None:
+    text = Text.of("specs/a.deed", "polcy p { first 2s }\n")
+    problems, texts = parse(text)[1], {"specs/a.deed": text}
+    assert "┌─ ../specs/a.deed:1:1\n" in to_text(
+        problems, texts, called=lambda path: f"../{path}"
+    )
+    assert "file=sub/specs/a.deed," in to_github(
+        problems, texts, lambda path: f"sub/{path}"
+    )

@@ -146,3 +146,14 @@ def test_four_slashes_are_a_comment_like_two() -> None:
     scanned = scan(Text.of("a", "//// head ////\n/// doc\n////\n///"))
     assert [each.text for each in scanned.comments] == ["//// head ////", "////"]
     assert [each.text for each in scanned.lexemes] == ["/// doc", "///"]
+
+
+def test_a_very_long_number_with_a_strange_unit_gets_no_suggestion() -> None:
+    (problem,) = scan(Text.of("a.deed", f"{'1' * 50}parsecs")).problems
+    assert problem.code == "DEED105"
+    assert problem.fixes == ()
+
+
+def test_a_wide_semicolon_is_written_as_nothing() -> None:
+    (problem,) = scan(Text.of("a.deed", "key \uff1b id")).problems
+    assert [fix.title for fix in problem.fixes] == ["Write nothing"]

@@ -7,6 +7,8 @@ import sys
 from importlib.resources import files
 from pathlib import Path
 
+import lark
+import pytest
 from deedbox_dsl.parse import phrases, tables
 from deedbox_dsl.parse.build_tables import saved
 
@@ -38,3 +40,30 @@ def test_the_parser_is_loaded_only_when_something_is_parsed() -> None:
         env={"PYTHONPATH": str(root)},
     )
     assert said.stdout == "False\n"
+
+
+def test_a_parser_that_another_lark_saved_is_built_anew(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saved_here = tables.parser()
+    monkeypatch.setattr(lark, "__version__", "0")
+    tables.parser.cache_clear()
+    try:
+        assert tables.parser() is not saved_here
+        assert not isinstance(tables.tree_of("module a\n", "start"), tables.Stop)
+    finally:
+        tables.parser.cache_clear()
+
+
+def test_a_character_that_no_terminal_begins_with_stops_the_text() -> None:
+    found = tables.tree_of("module §", "start")
+    assert isinstance(found, tables.Stop)
+    assert found.position == 7
+
+
+def test_what_is_expected_is_told_in_a_few_words() -> None:
+    assert phrases.expectation(()) == ""
+    many = [f"`{each}`" for each in "abcdefgh"]
+    assert phrases.expectation(many) == (
+        "expected `a`, `b`, `c`, `d`, `e` or something like it"
+    )

@@ -19,7 +19,14 @@ from .. import asking, rules, trees, waking
 from ..assembly import common, key_and_given
 from ..finals import final
 from ..stands import misplaced
-from ..unfit import named_like_its_own, twice, unbound, unfit, unknown_in
+from ..unfit import (
+    copies_nothing,
+    named_like_its_own,
+    twice,
+    unbound,
+    unfit,
+    unknown_in,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +189,7 @@ def finals(found: Plan, problems: list[Problem]) -> list[syntax.State]:
         for part in rules.chain(rule.action):
             if not isinstance(part, syntax.DoneAction):
                 continue
+            problems += copies_nothing("done", part.init)
             for name in unknown_in(part.init, types):
                 text = f"there is nothing called `{name.text}` here"
                 problems.append(unknown("DEED201", name, text, types))

@@ -134,13 +134,6 @@ def _escalation_reads(attempt: syntax.Attempt) -> frozenset[str]:
 
 
 def _init_reads(init: syntax.Init | None) -> frozenset[str]:
-    found: set[str] = set()
-    for item in init.items if init is not None else ():
-        match item:
-            case syntax.Pun(name=name):
-                found.add(name.text)
-            case syntax.Set(value=value):
-                found |= trees.names_in(value)
-            case syntax.CarryOver():
-                pass
-    return frozenset(found)
+    return frozenset[str]().union(
+        *(trees.names_in(value) for _, value in trees.settings(init))
+    )

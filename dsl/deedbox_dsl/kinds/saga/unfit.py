@@ -17,7 +17,7 @@ from ...source import Span
 from .. import trees
 from ..rules import chain
 from ..stands import Stand, misplaced
-from ..unfit import unfit
+from ..unfit import copies_nothing, unfit
 from .steps import Step
 
 
@@ -201,11 +201,10 @@ def finish_reads(
         (done.init, {*own, *brought}, "done"),
         (undone.init, {*own, "cause"}, "undone"),
     ):
+        yield from copies_nothing(what, init)
         for item in init.items if init is not None else ():
             match item:
-                case syntax.CarryOver(span=span):
-                    text = f"`{what}` names the fields of its state; `..` has nothing to copy"
-                    yield Problem("DEED304", span, text)
+                case syntax.CarryOver():
                     continue
                 case syntax.Pun(name=name):
                     read = {name.text: name.span}
