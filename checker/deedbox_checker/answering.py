@@ -65,13 +65,16 @@ def searched(
     report = verify(
         subject.machine,
         subject.module,
+        older=subject.older,
         faults=question.faults,
         limit=question.limit,
         instances=question.instances,
         progress=progress,
     )
     if question.costs:
-        return with_costs(report, subject.machine, subject.module, question.limit)
+        return with_costs(
+            report, subject.machine, subject.module, subject.older, question.limit
+        )
     return report
 
 

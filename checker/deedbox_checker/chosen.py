@@ -22,6 +22,6 @@ def chosen(paths: Sequence[Path], machine: str | None) -> tuple[Subject, ...]:
         raise Unreadable(f"the specs have problems\n{text}")
     return tuple(
         subject
-        for subject in subjects(program)
+        for subject in subjects(program, specs.shapes, specs.kept)
         if subject.path in specs.chosen and machine in (None, subject.machine.name)
     )

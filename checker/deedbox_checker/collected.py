@@ -24,6 +24,8 @@ from .plugin import chosen
 from .properties import unasked_of
 from .remembered import Known, Told
 from .subjects import Subject, subjects
+from .takeover import UPGRADES
+from .verify import switched_on
 
 DEEP = 2
 
@@ -41,8 +43,8 @@ class SpecFile(pytest.File):
         if has_errors(problems):
             text = to_text(problems, program.texts, called=specs.called)
             raise self.CollectError(text)
-        said = {**specs.texts, **specs.shapes}
-        for subject in subjects(program):
+        said = {**specs.texts, **specs.shapes, **specs.kept}
+        for subject in subjects(program, specs.shapes, specs.kept):
             if subject.path in specs.chosen:
                 node = MachineNode.from_parent(  # pyright: ignore[reportUnknownMemberType]
                     self, name=subject.machine.name
@@ -63,7 +65,10 @@ class MachineNode(pytest.Collector):
         machine, setting = self.subject.machine, told_setting(self.config)
         several = max(question(self.config).instances, machine.bounds.instances) > 1
         stated = (each.name for each in machine.properties)
-        names = ["explored", "reached", *unasked_of(machine), *stated]
+        names = ["explored", "reached", *unasked_of(machine)]
+        on = switched_on(machine, self.subject.older)
+        upgrade = {"upgrade"} <= {*on} & {*question(self.config).faults}
+        names += [*[UPGRADES] * upgrade, *stated]
         for name in names + ["instances_are_independent"] * several:
             item = Item.from_parent(  # pyright: ignore[reportUnknownMemberType]
                 self, name=f"{name}[{setting}]"

@@ -133,8 +133,8 @@ def reports(
     if has_errors(problems):
         text = to_text(problems, program.texts, called=specs.called)
         raise Unreadable(f"the specs have problems\n{text}")
-    said = {**specs.texts, **specs.shapes}
-    for subject in subjects(program):
+    said = {**specs.texts, **specs.shapes, **specs.kept}
+    for subject in subjects(program, specs.shapes, specs.kept):
         name = subject.machine.name
         if subject.path in specs.chosen and machine in (None, name):
             place = Place(specs.root, said, specs.called(subject.path))

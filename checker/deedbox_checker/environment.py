@@ -7,7 +7,7 @@ raw world; its explored form is made here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -45,6 +45,10 @@ class Lineage(Protocol):
 
     def steps(self, world: World) -> Iterator[tuple[World, Label]]:
         """The raw steps of such an instance, or of one that an older version may start."""
+        ...
+
+    def allowed(self) -> Mapping[str, int]:
+        """How many issues an older version's policies have, by the field that counts them."""
         ...
 
 

@@ -134,7 +134,14 @@ class Interpreter:
         if asking is None:
             asking = self.asking[command] = explored_command(self.model, command)
         known = deeds.setdefault(number, Deed(number, asking))
-        return () if known.command == asking else ("same_arguments",)
+        broken: tuple[str, ...] = ()
+        if known.command != asking:
+            broken += ("same_arguments",)
+        keys = self.model.key_parameters.get(type(command), ())
+        given = [cast("str | None", getattr(command, name)) for name in keys]
+        if any(key is not None and self.model.deed_of(key) is None for key in given):
+            broken += ("keys_are_own",)
+        return broken
 
     def _abandoned(self, world: World, after: World) -> tuple[World, Label]:
         known = {deed.number for deed in world.deeds}

@@ -5,7 +5,7 @@ Nothing passes for want of a case: a premise that never happens is no proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deedbox_dsl import core
@@ -30,6 +30,7 @@ from .runs import first_spin, first_state, first_step, lasso_trace
 from .searching import LIMIT, Searched
 from .several import Several
 from .tables import Unbounded
+from .takeover import SAID, UPGRADES
 from .temporal import Fair, Graph, refute
 from .trace import Trace
 from .within import overdue
@@ -54,7 +55,6 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
     """The checks that need no spec author."""
     made = searched.model
     states = {
-        "issues_are_bounded": asks_too_often(made),
         "rows_are_awaited": row_unawaited(made),
         "waits_are_justified": waits_unjustified(made),
         "ends_are_clean": ends_uncleanly(made),
@@ -65,11 +65,24 @@ def unasked(searched: Searched) -> Iterator[Verdict]:
             trace = first_state(searched, states[name])
         elif name == "no_spin":
             trace = first_step(searched, name) or first_spin(searched)
+        elif name == "issues_are_bounded":
+            trace = asked_too_often(searched)
         elif name == "owed_is_handed_out":
             trace = never_handed_out(searched)
         else:
             trace = first_step(searched, name)
         yield Verdict(name, says, "BROKEN" if trace else "", trace)
+
+
+def asked_too_often(searched: Searched) -> Trace | None:
+    """An older version may have asked as often as it allows; nobody counts anew."""
+    strict, older = asks_too_often(searched.model), searched.environment.older
+    if older is None:
+        return first_state(searched, strict)
+    lenient, native = asks_too_often(searched.model, older.allowed()), searched.native()
+    return first_state(
+        searched, lambda world: lenient(world) or (strict(world) and world in native)
+    ) or first_step(searched, "issues_are_bounded")
 
 
 def never_handed_out(searched: Searched) -> Trace | None:
@@ -89,6 +102,15 @@ def never_handed_out(searched: Searched) -> Trace | None:
     settled = bytes(not waits for waits in owed)
     lasso = refute(as_graph(searched), owed, settled, fairness(searched))
     return None if lasso is None else lasso_trace(searched, lasso)
+
+
+def upgraded(searched: Searched, lost: Iterable[str]) -> Verdict:
+    """Whether all that older versions store becomes something; `lost`: what does not, by its shape."""
+    trace = first_step(searched, UPGRADES)
+    if trace is not None:
+        return Verdict(UPGRADES, SAID, "BROKEN", trace)
+    reason = next(iter(lost), "")
+    return Verdict(UPGRADES, SAID, f"BROKEN: {reason}" if reason else "")
 
 
 def asked(searched: Searched) -> Iterator[Verdict]:

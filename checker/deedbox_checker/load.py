@@ -13,6 +13,7 @@ from importlib.abc import InspectLoader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from itertools import count
+from pathlib import PurePosixPath
 from types import ModuleType
 from typing import Final
 
@@ -71,3 +72,13 @@ def load(files: Mapping[str, str]) -> dict[str, ModuleType]:
         }
     finally:
         sys.meta_path.remove(finder)
+
+
+def of_machine(modules: Mapping[str, ModuleType], path: str, name: str) -> ModuleType:
+    folder = PurePosixPath(path).stem
+    for file, module in modules.items():
+        if PurePosixPath(file).parent.name == folder:
+            machine: object = getattr(module, "machine", None)
+            if getattr(machine, "name", None) == name:
+                return module
+    raise LookupError(f"{path} generates no module for {name}")

@@ -25,6 +25,7 @@ from msgspec.structs import fields as struct_fields
 
 from .domain import EPOCH, Domain, domain, is_instant
 from .evaluate import walk
+from .keys import key_parameters
 from .listing import Listing, listing, told_apart
 from .looking import Looks, looks
 from .points import Points, points, read_instants
@@ -64,6 +65,7 @@ class Model:
     `counted`: the pairs of command and outcome that a property counts.
     `seen_values`: the explored form of what a field of a struct has held so far.
     `gives_back`: (command, outcome) pairs by which an undo has done its work.
+    `key_parameters`: by command, the parameters that are keys of deeds.
     `listing`: the list that a scan reads; an answer that brings some of it is in `answers`
     once, without a record.
     """
@@ -86,6 +88,7 @@ class Model:
     looks: Looks
     counted: tuple[tuple[str, str], ...]
     gives_back: frozenset[tuple[str, str]]
+    key_parameters: Mapping[type[Struct], frozenset[str]]
     prefix: str
     listing: Listing | None = None
     seen_values: dict[tuple[type[Struct], str, object], object] = field(
@@ -138,6 +141,7 @@ def model(
     data = told_apart(domain(whole), scan)
     reads: Listing | None = None
     named = {command.name: command for command in spec.commands}
+    keys = key_parameters(spec)
     answers: dict[str, tuple[Answer, ...]] = {}
     commands: dict[type[Struct], core.Command] = {}
     outcomes: dict[type[Struct], tuple[str, str]] = {}
@@ -163,7 +167,7 @@ def model(
         )
     )
     messages = {message.name: message for message in spec.messages}
-    read = tuple(sorted(read_instants(spec)))
+    read = tuple(sorted(read_instants(whole)))
     return Model(
         spec,
         machine,
@@ -195,6 +199,7 @@ def model(
             for outcome in command.outcomes
             if not asked_again(spec, command.name, outcome.name)
         ),
+        {struct: keys.get(each.name, frozenset()) for struct, each in commands.items()},
         f"{machine.name}/{key_text(*(getattr(starts[0], k) for k in machine.key))}/{EPOCH}/",
         reads,
     )

@@ -8,7 +8,7 @@ clause whose guard holds is the one that was followed, `across`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -68,7 +68,10 @@ class Across:
 
 @dataclass(slots=True, eq=False)
 class Reactions:
-    """Memoised reactions; remembers which clauses were followed and which premises met."""
+    """Memoised reactions; remembers which clauses were followed and which premises met.
+
+    `owes`: what is broken by owing such commands.
+    """
 
     model: Model
     clauses: dict[tuple[str, str], list[GuardedClause]]
@@ -76,6 +79,7 @@ class Reactions:
     step: Callable[..., Step[Any, Any] | Refused]
     ladders: Mapping[str, core.Ladder]
     exact: bool = False
+    owes: Callable[[Iterable[Struct]], tuple[str, ...]] = lambda _: ()
     followed: set[int] = field(default_factory=set[int])
     met: set[str] = field(default_factory=set[str])
     known: dict[tuple[Struct | None, Struct], tuple[Reaction, ...]] = field(
@@ -127,6 +131,7 @@ class Reactions:
         broken += tuple(self._step_breaks(state, message, new, chosen))
         if not all(map(survives, (new, message, *result.owed))):
             broken += ("survives_storage",)
+        broken += self.owes(cast("tuple[Struct, ...]", result.owed))
         if not result.changed:
             return Reaction(refused="unchanged", broken=broken)
         return Reaction(
@@ -269,6 +274,7 @@ def reactions(
     *,
     exact: bool = False,
     step: Callable[..., Step[Any, Any] | Refused] = step,
+    owes: Callable[[Iterable[Struct]], tuple[str, ...]] = lambda _: (),
 ) -> Reactions:
     """`exact`: instants are milliseconds from now, delays are the longest."""
     ladders = {ladder.name: ladder for ladder in model.spec.ladders}
@@ -289,4 +295,4 @@ def reactions(
             if isinstance(expr, core.Binary) and expr.operator == "implies":
                 premise = truth(expr.left)
             across.append(Across(stated.name, truth(expr), premise))
-    return Reactions(model, clauses, tuple(across), step, ladders, exact)
+    return Reactions(model, clauses, tuple(across), step, ladders, exact, owes)

@@ -103,6 +103,10 @@ def details(report: Report, path: str) -> Iterator[str]:
             f"  {product.instances} instances: {count(product.states)} states,"
             f" {count(product.orbits)} without telling them apart"
         )
+    for version, states in report.older:
+        yield f"  from version {version}: {count(states)} states, taken over at any moment"
+    for version, reason in report.lost:
+        yield f"  from version {version}: what its states may hold, and not its steps: {reason}"
     costs = dict(report.costs)
     yield "  faults: " + ", ".join(
         f"{name} (+{count(costs[name])} states)" if name in costs else name
@@ -177,6 +181,7 @@ def as_json(report: Report, path: str = "") -> dict[str, Json]:
         "assumed": list(report.assumed),
         "page": report.page,
         "several": several_json(report.several),
+        "older": older_json(report),
         "unreached": list(report.unreached),
         "verdicts": [verdict_json(verdict) for verdict in report.verdicts],
     }
@@ -190,6 +195,15 @@ def several_json(product: Several | None) -> Json:
         "states": product.states,
         "orbits": product.orbits,
     }
+
+
+def older_json(report: Report) -> list[Json]:
+    found: list[Json] = []
+    for version, states in report.older:
+        found.append({"version": version, "states": states, "unexplored": None})
+    for version, reason in report.lost:
+        found.append({"version": version, "states": None, "unexplored": reason})
+    return found
 
 
 def verdict_json(verdict: Verdict) -> dict[str, Json]:

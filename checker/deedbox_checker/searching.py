@@ -48,6 +48,18 @@ class Searched:
         """Whether it is of this version: of others nothing is said."""
         return self.environment.of(world) is self.environment
 
+    def native(self) -> frozenset[World]:
+        """The states of runs in which no older version has a part."""
+        tables, worlds = self.tables, self.closure.states
+        waiting, known = [tables.start], {tables.start}
+        while waiting:
+            for edge in tables.steps(waiting.pop()):
+                after = tables.targets[edge]
+                if after not in known and self.own(worlds[after]):
+                    known.add(after)
+                    waiting.append(after)
+        return frozenset(worlds[row] for row in known)
+
     def some(self, test: Callable[[World], bool]) -> bool:
         return any(self.own(each) and test(each) for each in self.closure.states)
 

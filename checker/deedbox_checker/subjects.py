@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
-from types import ModuleType
+from types import MappingProxyType, ModuleType
+from typing import Final
 
 from deedbox_dsl import core
 from deedbox_dsl.program import Program
 from deedbox_dsl.roles import Scan, scan
 from deedbox_generator.emit import emit
 
+from .kept import Kept, kept
 from .load import load
+from .load import of_machine as of_machine
 from .scanning import paged
 
 
@@ -25,16 +27,29 @@ class Subject:
     """A machine, the spec that it stands in, and a private copy of its module.
 
     `built`: of how many records a page of the scan is that runs; 0: as explored.
+    `older`: the released versions before it.
     """
 
     path: str
     machine: core.Machine
     module: ModuleType
     built: int = 0
+    older: tuple[Kept, ...] = ()
 
 
-def subjects(program: Program) -> tuple[Subject, ...]:
-    """Every machine of the program's sound modules, in the order of the specs."""
+NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def subjects(
+    program: Program,
+    shapes: Mapping[str, str] = NOTHING,
+    texts: Mapping[str, str] = NOTHING,
+) -> tuple[Subject, ...]:
+    """Every machine of the program's sound modules, in the order of the specs.
+
+    `shapes` and `texts` of what was released, by their paths: older versions are explored
+    too, where they are given.
+    """
     explored = tuple(
         replace(module, machines=tuple(map(paged, module.machines)))
         for module in program.modules
@@ -55,17 +70,8 @@ def subjects(program: Program) -> tuple[Subject, ...]:
             machine,
             of_machine(modules, module.path, machine.name),
             built.get((module.path, machine.name), 0),
+            kept(module.name, machine.name, machine.version, shapes, texts),
         )
         for module in explored
         for machine in module.machines
     )
-
-
-def of_machine(modules: Mapping[str, ModuleType], path: str, name: str) -> ModuleType:
-    folder = PurePosixPath(path).stem
-    for file, module in modules.items():
-        if PurePosixPath(file).parent.name == folder:
-            machine: object = getattr(module, "machine", None)
-            if getattr(machine, "name", None) == name:
-                return module
-    raise LookupError(f"{path} generates no module for {name}")

@@ -6,6 +6,7 @@ everything that was asked and everything that need not be asked.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -13,20 +14,22 @@ from types import ModuleType
 from typing import Any
 
 from deedbox import Refused
+from deedbox.codec import Codec
 from deedbox.step import Step, step
 from deedbox_dsl import core
 
-from . import walk
 from .abstraction import World
+from .by_shape import unread
 from .environment import (
     FAULTS,
     Kind,
     Undo,
-    environment,
 )
 from .evaluate import phase
 from .judging import Verdict as Verdict
-from .judging import asked, independent, unasked, uncovered
+from .judging import asked, independent, unasked, uncovered, upgraded
+from .kept import Kept
+from .lineage import environs, line
 from .promises import PROTOCOL, Promises
 from .reaction import reactions
 from .searching import LIMIT as LIMIT
@@ -35,6 +38,7 @@ from .searching import prepared as prepared
 from .searching import search as search
 from .several import Several, several
 from .tables import Unbounded
+from .takeover import MakesReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class Report:
     `costs`: for each fault how many states there are only because of it, where asked for.
     `page`: of how many records a page was, which may be fewer than what the spec says.
     `several`: the product of several instances, where asked for.
+    `states` are those of this version; `older` says by version how many others there are,
+    `lost` why a version is known by its shape alone.
     """
 
     machine: str
@@ -60,6 +66,8 @@ class Report:
     costs: tuple[tuple[str, int], ...] = ()
     page: int | None = None
     several: Several | None = None
+    older: tuple[tuple[int, int], ...] = ()
+    lost: tuple[tuple[int, str], ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -74,10 +82,12 @@ def verify(
     spec: core.Machine,
     module: ModuleType,
     *,
+    older: Sequence[Kept] = (),
     faults: Iterable[str] | None = None,
     undo: Undo = Undo.VOIDS,
     promises: Promises = PROTOCOL,
     step: Callable[..., Step[Any, Any] | Refused] = step,
+    reads: MakesReads = Codec,
     limit: int = LIMIT,
     instances: int = 1,
     progress: Callable[[int], None] = lambda _: None,
@@ -85,14 +95,11 @@ def verify(
     """Explore every schedule of `spec`; `module` is a private copy of its generated module.
 
     `instances`: so many beside each other, or as many as the spec says if that is more.
+    `older`: the released versions, instances of which are taken over at any moment.
     """
     began = perf_counter()
     chosen = tuple(
-        name
-        for name in FAULTS
-        if name not in spec.bounds.excepted_faults
-        and (faults is None or name in faults)
-        and FAULTS[name] is not Kind.UPGRADE
+        name for name in switched_on(spec, older) if faults is None or name in faults
     )
     nothing = Report(
         spec.name,
@@ -104,20 +111,30 @@ def verify(
         tuple(f"{c}.{o}" for c, o in spec.bounds.assumed),
         (),
     )
-    made = prepared(spec, module)
+    switches = frozenset(FAULTS[name] for name in chosen)
+    upgrades = older if Kind.UPGRADE in switches else ()
+    made = line(spec, module, upgrades)
     if isinstance(made, str):
         return replace(nothing, incomplete=made, seconds=perf_counter() - began)
-    switches = frozenset(FAULTS[name] for name in chosen)
+    reacts = reactions(made.model, step=step)
     try:
         searched = search(
-            environment(made, reactions(made, step=step), switches, undo, promises),
-            limit,
-            progress,
+            environs(made, reacts, switches, undo, promises, reads), limit, progress
         )
     except Unbounded as found:
         reason = f"more than {limit:,} states; {most_varied(found.states)}"
         return replace(nothing, incomplete=reason, seconds=perf_counter() - began)
-    verdicts = (*unasked(searched), *asked(searched))
+    reader = reads(made.model.machine)
+    unreadable = (
+        unread(each.shape, made.model.domain, reader)
+        for each in upgrades
+        if each.version in dict(made.lost)
+    )
+    verdicts = (
+        *unasked(searched),
+        *((upgraded(searched, filter(None, unreadable)),) if upgrades else ()),
+        *asked(searched),
+    )
     explored = searched.explored
     many = max(instances, spec.bounds.instances)
     product = several(searched.tables, many) if many > 1 else None
@@ -125,17 +142,43 @@ def verify(
         return replace(nothing, incomplete=product, seconds=perf_counter() - began)
     if product is not None:
         verdicts += (independent(product),)
+    states, steps, others = by_version(searched)
     return replace(
         nothing,
-        states=explored.states - 1,
-        steps=walk.transitions(explored),
+        states=states,
+        steps=steps,
         depth=max(level.steps for level in explored.levels),
         verdicts=verdicts,
         unreached=tuple(uncovered(searched)),
         seconds=perf_counter() - began,
         several=product,
-        page=None if made.listing is None else made.listing.scanning.page,
+        page=None if made.model.listing is None else made.model.listing.scanning.page,
+        older=others,
+        lost=made.lost,
     )
+
+
+def switched_on(spec: core.Machine, older: Sequence[Kept]) -> tuple[str, ...]:
+    """The faults that a spec does not except; there is an upgrade where a version was before."""
+    return tuple(
+        name
+        for name, kind in FAULTS.items()
+        if name not in spec.bounds.excepted_faults
+        and (older or kind is not Kind.UPGRADE)
+    )
+
+
+def by_version(searched: Searched) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    """How many states and steps are of this version, and how many states of each older one."""
+    found: Counter[int] = Counter()
+    steps = 0
+    for row, world in enumerate(searched.closure.states):
+        if searched.own(world):
+            steps += len(searched.tables.steps(row))
+        if world.state is not None:
+            found[searched.environment.of(world).model.spec.version] += 1
+    own = found.pop(searched.model.spec.version, 0)
+    return own, steps, tuple(sorted(found.items()))
 
 
 def most_varied(worlds: Sequence[object]) -> str:
@@ -155,16 +198,20 @@ def most_varied(worlds: Sequence[object]) -> str:
 
 
 def with_costs(
-    report: Report, spec: core.Machine, module: ModuleType, limit: int = LIMIT
+    report: Report,
+    spec: core.Machine,
+    module: ModuleType,
+    older: Sequence[Kept] = (),
+    limit: int = LIMIT,
 ) -> Report:
     """The report, and for each fault the states that a search without it does not have."""
-    made = prepared(spec, module)
+    made = line(spec, module, older if "upgrade" in report.faults else ())
     if isinstance(made, str) or report.incomplete:
         return report
     costs: list[tuple[str, int]] = []
     for name in report.faults:
         left = frozenset(FAULTS[other] for other in report.faults if other != name)
-        steps = environment(made, reactions(made), left)
-        without = search(steps, limit, lambda _: None).explored.states - 1
+        steps = environs(made, reactions(made.model), left)
+        without, _, _ = by_version(search(steps, limit, lambda _: None))
         costs.append((name, report.states - without))
     return replace(report, costs=tuple(costs))

@@ -17,7 +17,7 @@ from deedbox_generator.emit import emit
 
 ROOT = Path(__file__).parents[2]
 PATHS = tuple(
-    path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("specs/**/*.deed"))
+    path.relative_to(ROOT).as_posix() for path in sorted(ROOT.glob("specs/*/*.deed"))
 )
 SHAPES = {
     path.relative_to(ROOT).as_posix(): path.read_text()

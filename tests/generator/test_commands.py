@@ -12,7 +12,7 @@ from deedbox.__main__ import main
 SPECS = Path(__file__).parents[2] / "specs"
 GALLERY = sorted(
     path.relative_to(SPECS).as_posix()
-    for path in SPECS.rglob("*.deed")
+    for path in SPECS.glob("*/*.deed")
     if path.name != "policies.deed"
 )
 BAD = """module made.bad

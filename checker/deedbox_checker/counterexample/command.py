@@ -86,7 +86,8 @@ def search(id: str, subjects: tuple[Subject, ...]) -> tuple[Subject, Verdict] | 
     if len(id) < SHORTEST:
         return None
     for subject in subjects:
-        for verdict in verify(subject.machine, subject.module).verdicts:
+        report = verify(subject.machine, subject.module, older=subject.older)
+        for verdict in report.verdicts:
             trace = verdict.trace
             if trace is not None and trace.id(verdict.name).startswith(id):
                 return subject, verdict

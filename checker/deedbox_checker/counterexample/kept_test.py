@@ -58,6 +58,11 @@ def kept(subject: Subject, verdict: Verdict) -> Kept:
     wrong = environment.interpreter.promises != PROTOCOL
     if wrong or environment.reactions.step is not step:
         raise Unmapped("the interpreter that was explored is not the one that runs")
+    if any(label.kind is Kind.UPGRADE for label in trace.run.labels):
+        raise Unmapped(
+            f"{verdict.name} is broken by an instance that an older version has begun, and"
+            " a test has only the code of this one"
+        )
     done = script(trace.run, len(trace.lines))
     if trace.stays:
         rest = Does(Waits(DAY), phase(done.begins.state) or "")

@@ -38,13 +38,15 @@ class Unreadable(Exception):
 class Project:
     """`chosen`: the specs that the caller asked for; `texts`: those and what they may `use`.
 
-    `shapes`: the recorded shapes that lie beside or above those.
+    `shapes`: the recorded shapes that lie beside or above those; `kept`: the specs as they
+    were when a shape was recorded, in a folder beside it.
     """
 
     root: Path
     texts: dict[str, str]
     chosen: tuple[str, ...]
     shapes: dict[str, str]
+    kept: dict[str, str]
 
     def called(self, name: str) -> str:
         """A file of the project as the user calls it."""
@@ -85,7 +87,7 @@ def project(paths: Sequence[Path]) -> Project:
         ):
             _add_if_readable(texts, spec, root)
     needed = _needed(texts, names)
-    return Project(root, needed, names, _shapes(root, needed))
+    return Project(root, needed, names, *_released(root, needed))
 
 
 def _add_if_readable(texts: dict[str, str], spec: Path, root: Path) -> None:
@@ -127,7 +129,10 @@ def _needed(texts: dict[str, str], chosen: tuple[str, ...]) -> dict[str, str]:
     return {path: text for path, text in texts.items() if path in needed}
 
 
-def _shapes(root: Path, specs: Iterable[str]) -> dict[str, str]:
+def _released(
+    root: Path, specs: Iterable[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """The recorded shapes, and the specs that are kept in a folder beside each."""
     folders = {
         folder
         for spec in specs
@@ -139,7 +144,18 @@ def _shapes(root: Path, specs: Iterable[str]) -> dict[str, str]:
     files = sorted(
         {file for folder in folders for file in (folder / SHAPES).glob("*.json")}
     )
-    return {_name(file, root): _text(file) for file in files}
+    kept = sorted(
+        {
+            spec
+            for file in files
+            for spec in file.with_suffix("").rglob(f"*{SUFFIX}")
+            if spec.is_file()
+        }
+    )
+    return (
+        {_name(file, root): _text(file) for file in files},
+        {_name(spec, root): _text(spec) for spec in kept},
+    )
 
 
 def write_atomically(path: Path, text: str) -> None:

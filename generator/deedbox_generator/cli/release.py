@@ -1,5 +1,8 @@
 """`deedbox release`: the shapes of these machines, recorded under their versions.
 
+Beside each shape the specs are kept as they are, so that a later version can be
+verified against all that this one may have stored.
+
 All of them or none: a version that is recorded with another stored shape is not
 recorded anew, because rows of it may be in a store.
 """
@@ -7,11 +10,12 @@ recorded anew, because rows of it may be in a store.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from deedbox_dsl import core
 from deedbox_dsl.problems import has_errors
+from deedbox_dsl.program import Program
 from deedbox_dsl.render import to_text
 from deedbox_dsl.versions.released import Released, released
 from deedbox_dsl.versions.shapes import file_name
@@ -54,8 +58,19 @@ def release(paths: Sequence[Path]) -> int:
         return 1
     known = [each for shapes in recorded.values() for each in shapes.values()]
     for (path, _), shape in chosen.items():
-        _record(specs, path, shape, recorded, [*known, *chosen.values()])
+        file = _file(specs, path, shape, recorded, [*known, *chosen.values()])
+        _record(file, shape, text_of(shape), _sources(specs, program, path))
     return 0
+
+
+def _sources(specs: Project, program: Program, path: str) -> dict[str, str]:
+    """The spec and all that it uses, each under the path that its module says."""
+    modules = {each.path: each for each in program.modules}
+    return {
+        f"{modules[source].name.replace('.', '/')}.deed": specs.texts[source]
+        for source in modules[path].sources
+        if source in modules
+    }
 
 
 def _may_record(shape: core.Shape, recorded: Released) -> bool:
@@ -73,24 +88,37 @@ def _before(
     return None, None
 
 
-def _record(
+def _file(
     specs: Project,
     spec: str,
     shape: core.Shape,
     recorded: Released,
     others: Iterable[core.Shape],
-) -> None:
+) -> Path:
     path, _ = _before(shape, recorded)
-    file = _folder(specs.root, spec) / file_name(shape, others)
     if path is not None:
-        file = specs.root / path
-    text = text_of(shape)
+        return specs.root / path
+    return _folder(specs.root, spec) / file_name(shape, others)
+
+
+def _record(
+    file: Path, shape: core.Shape, text: str, sources: Mapping[str, str]
+) -> None:
+    """The specs before the shape: a shape whose specs are missing says so, and no more."""
+    folder = file.with_suffix("")
+    wanted = {folder / path: source for path, source in sources.items()} | {file: text}
+    there = {file, *folder.rglob("*.deed")} if file.exists() else set[Path]()
     what = f"{shape.machine} {shape.version}"
-    if path is not None and specs.shapes[path] == text:
+    if there == wanted.keys() and all(
+        path.read_text("utf-8") == said for path, said in wanted.items()
+    ):
         print(f"{what}: recorded already")
         return
-    write_atomically(file, text)
-    print(f"{what}: {'recorded' if path is None else 'updated'} in {called(file)}")
+    for path in there - wanted.keys():
+        path.unlink()
+    for path, said in wanted.items():
+        write_atomically(path, said)
+    print(f"{what}: {'updated' if there else 'recorded'} in {called(file)}")
 
 
 def _folder(root: Path, spec: str) -> Path:

@@ -23,7 +23,7 @@ def program(*texts: str) -> Program:
 
 
 def gallery() -> Program:
-    files = sorted(SPECS.rglob("*.deed"))
+    files = sorted(SPECS.glob("*/*.deed"))
     return compile(
         {str(file.relative_to(SPECS)): file.read_text("utf-8") for file in files},
         {file.name: file.read_text("utf-8") for file in SPECS.glob(".shapes/*.json")},

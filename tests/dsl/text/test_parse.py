@@ -9,7 +9,7 @@ from deedbox_dsl import syntax as s
 from deedbox_dsl.parse import parse
 from deedbox_dsl.source import Text
 
-SPECS = sorted(Path(__file__).parents[3].joinpath("specs").rglob("*.deed"))
+SPECS = sorted(Path(__file__).parents[3].joinpath("specs").glob("*/*.deed"))
 
 
 def module(content: str) -> s.Module:

@@ -34,7 +34,7 @@ def compiled() -> Callable[[str], core.Machine]:
 
 @pytest.fixture(scope="session")
 def gallery() -> dict[str, core.Machine]:
-    paths = sorted(SPECS.rglob("*.deed"))
+    paths = sorted(SPECS.glob("*/*.deed"))
     return _machines(
         {path.relative_to(SPECS.parent).as_posix(): path.read_text() for path in paths}
     )

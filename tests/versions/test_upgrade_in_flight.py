@@ -1,0 +1,353 @@
+"""F21: instances of an older version, taken over by a newer one at any moment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from deedbox.codec import Codec
+from deedbox.step import AnyMachine
+from deedbox.upcast import Upcast
+from deedbox_checker.report import as_json, as_text
+from deedbox_checker.verify import with_costs
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
+
+from tests.versions.in_flight import (
+    broken,
+    explored,
+    gallery,
+    made,
+    told,
+    with_older,
+    without_versions,
+)
+from tests.versions.made import picks
+
+ORDER = "shop/orders.deed"
+RESERVING = "state Reserving becomes StockRunning { .., attempt: 1, cancelled: none }"
+BACKOFF = 'state PaymentBackoff { .., cause: "declined before version 2" }'
+
+LAMP_1 = """\
+module lamps
+
+/// A lamp that is switched off by itself.
+machine Lamp version 1 {
+  key lamp: text
+
+  state Burning { until: instant }
+  state Dark
+  final Broken
+
+  message Press
+  message Drop
+
+  start { goto Burning { until: now + 60s } }
+
+  in Burning {
+    on Drop { goto Broken }
+    on Press { stay { until: now + 60s } }
+    at until { goto Dark }
+  }
+  in Dark {
+    on Press { goto Burning { until: now + 60s } }
+    on Drop { goto Broken }
+  }
+}
+"""
+LAMP_2 = """\
+module lamps
+
+/// A lamp that is switched off by itself, or never.
+machine Lamp version 2 {
+  key lamp: text
+
+  state Burning { until: instant?, since: instant }
+  state Dark
+  final Broken
+
+  message Press
+  message Drop
+
+  start { goto Burning { until: now + 60s, since: now } }
+
+  in Burning {
+    on Drop { goto Broken }
+    on Press { stay { .., until: now + 60s } }
+    at until { goto Dark }
+  }
+  in Dark {
+    on Press { goto Burning { until: now + 60s, since: now } }
+    on Drop { goto Broken }
+  }
+
+  leads goes_out: phase is Burning to phase is Dark | Broken
+
+  migrate from 1 {
+    MIGRATE
+  }
+}
+"""
+
+
+def lamp(migrate: str) -> str:
+    return LAMP_2.replace("MIGRATE", migrate)
+
+
+# ---- what holds ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("spec", "states", "older"),
+    [(ORDER, 2957, 2350), ("fleet/lease.deed", 876, 80)],
+)
+def test_the_gallery_takes_over_what_version_1_has_begun(
+    spec: str, states: int, older: int
+) -> None:
+    report = explored(gallery(spec))
+    assert report.holds, as_text(report)
+    assert report.states == states
+    assert report.older == ((1, older),)
+    assert "from version 1: " in as_text(report)
+    assert "upgrade" in report.faults
+
+
+def test_three_versions_are_taken_over_by_each_later_one() -> None:
+    """A row of version 1 goes through version 2 or past it, and all of it holds."""
+    report = explored(made(*picks()))
+    assert report.holds, as_text(report)
+    assert [version for version, _ in report.older] == [1, 2]
+
+
+def test_a_lamp_goes_out_in_the_new_version_too() -> None:
+    subject = made(LAMP_1, lamp("state Burning { .., since: now }"))
+    report = explored(subject)
+    assert report.holds, as_text(report)
+
+
+# ---- what is found, with the fewest faults and steps ------------------------------------
+
+
+def test_an_empty_key_is_found_when_an_undo_is_given_it() -> None:
+    """The deed of the charge is lost on the way: a refund would give back nothing."""
+    lost = RESERVING.replace("attempt: 1,", 'attempt: 1, payment_deed: "",')
+    report = explored(gallery(ORDER, (RESERVING, lost)))
+    assert broken(report) == {"keys_are_own": (1, 8)}
+    assert told(report, "keys_are_own")[-2:] == [
+        "UPGRADE TO VERSION 2",
+        "take the answer reserve.sold_out",
+    ]
+
+
+def test_a_silent_charge_that_a_migration_forgets_keeps_the_money() -> None:
+    """No refund was asked for, so nothing voids the key: the charge lands later."""
+    forgets = f'{RESERVING}\n    drop state PaymentSilent becomes Refunded {{ cause: "silence" }}'
+    report = explored(gallery(ORDER, (RESERVING, forgets)))
+    assert broken(report) == {"keeps_money": (1, 6), "money_returns": (1, 6)}
+    assert told(report, "keeps_money") == [
+        "Start, in version 1",
+        "hand out charge",
+        "silent_at comes",
+        "silent_at fires",
+        "charge arrives late and ends paid",
+        "UPGRADE TO VERSION 2",
+    ]
+
+
+def test_attempts_that_start_anew_exceed_the_policy() -> None:
+    again = BACKOFF.replace("..,", "attempt: 1, due,")
+    report = explored(gallery(ORDER, (BACKOFF, again)))
+    assert broken(report) == {"issues_are_bounded": (1, 9)}
+    assert told(report, "issues_are_bounded")[-1] == "UPGRADE TO VERSION 2"
+
+
+def test_a_state_that_has_no_deadline_any_more_waits_for_ever() -> None:
+    report = explored(made(LAMP_1, lamp("state Burning { until: none, since: now }")))
+    assert broken(report) == {"goes_out": (1, 2)}
+
+
+def test_an_upcaster_that_raises_becomes_nothing() -> None:
+    """The row would be parked; the run ends in the state that it stands in."""
+
+    def fragile(state: Any, at: Any) -> Any:
+        if type(state).__name__ == "Reserving":
+            raise ValueError("not thought of")
+        return way(state, at)
+
+    subject = gallery(ORDER)
+    way = subject.module.machine.older[0].state
+    report = explored(with_older(subject, state=fragile))
+    assert broken(report) == {"upgrades": (1, 5)}
+    assert told(report, "upgrades")[-2:] == [
+        "take the answer charge.paid",
+        "UPGRADE TO VERSION 2",
+    ]
+
+
+def test_an_owed_command_that_cannot_be_read_is_found() -> None:
+    """The new state awaits it, and its row would be parked."""
+
+    def fragile(command: Any) -> Any:
+        if type(command).__name__ == "Reserve":
+            raise ValueError("not thought of")
+        return way(command)
+
+    subject = gallery(ORDER)
+    way = subject.module.machine.older[0].command
+    found = broken(explored(with_older(subject, command=fragile)))
+    assert found["upgrades"] == (1, 5)
+
+
+def test_a_command_that_nobody_awaits_is_found_when_it_cannot_be_read() -> None:
+    def fragile(command: Any) -> Any:
+        if type(command).__name__ == "PageOncall":
+            raise ValueError("not thought of")
+        return way(command)
+
+    subject = gallery(ORDER)
+    way = subject.module.machine.older[0].command
+    report = explored(with_older(subject, command=fragile))
+    assert set(broken(report)) == {"upgrades"}
+    assert told(report, "upgrades")[-1].startswith("take the answer")
+
+
+class Keeping:
+    """An interpreter that reads as a `Codec` does, and never withdraws."""
+
+    def __init__(self, machine: AnyMachine) -> None:
+        self._codec = Codec(machine)
+
+    def state(self, version: int, document: str, at: int) -> Upcast:
+        return with_fields(self._codec.state(version, document, at), withdrawn=None)
+
+    def command(self, version: int, name: str, document: str) -> Struct:
+        return self._codec.command(version, name, document)
+
+
+def test_a_command_that_is_dropped_and_not_withdrawn_stays_owed() -> None:
+    subject = gallery(
+        "fleet/lease.deed",
+        (
+            "drop state Paused becomes Free",
+            "drop state Paused becomes Free\n    drop state Draining becomes Free",
+        ),
+    )
+    assert explored(subject).holds
+    found = broken(explored(subject, reads=Keeping))
+    assert found["rows_are_awaited"] is not None
+    assert found["rows_are_awaited"][0] == 1
+
+
+# ---- how it is explored -----------------------------------------------------------------
+
+
+def test_fewer_attempts_in_the_new_policy_are_no_fault_of_older_instances() -> None:
+    """What asked three times by a policy of four has not broken one of two."""
+    subject = made(errand(1, "attempts 4"), errand(2, "attempts 2"))
+    report = explored(subject)
+    assert report.holds, as_text(report)
+
+
+def errand(version: int, attempts: str) -> str:
+    migrate = "migrate from 1 { state Running { .., note: none } }" * (version == 2)
+    field = ", note: text?" * (version == 2)
+    sets = ", note: none" * (version == 2)
+    return f"""\
+module errands
+
+policy brief {{ first 1s factor 2 max 8s {attempts} jitter none }}
+
+/// Something is fetched.
+machine Errand version {version} {{
+  key errand: text
+  state Running {{ attempt: int{field} }} awaits fetch
+  state Waiting {{ attempt: int, due: instant }}
+  final Done
+  command fetch(errand: text) -> found | missing
+  start {{ do fetch(errand) goto Running {{ attempt: 1{sets} }} }}
+  in Running {{
+    on fetch.found {{ goto Done }}
+    on fetch.missing when attempt >= brief.attempts {{ goto Done }}
+    on fetch.missing {{ goto Waiting {{ attempt, due: now + wait(brief, attempt) }} }}
+  }}
+  in Waiting {{
+    at due {{ do fetch(errand) goto Running {{ attempt: attempt + 1{sets} }} }}
+  }}
+  {migrate}
+}}
+"""
+
+
+def test_without_the_fault_nothing_older_is_explored() -> None:
+    subject = gallery("fleet/lease.deed")
+    report = explored(subject, faults=["crash"])
+    assert report.older == ()
+    assert "upgrades" not in [verdict.name for verdict in report.verdicts]
+    bounds = replace(subject.machine.bounds, excepted_faults=("upgrade",))
+    excepted = replace(subject, machine=replace(subject.machine, bounds=bounds))
+    assert "upgrade" not in explored(excepted).faults
+
+
+def test_the_cost_of_the_fault_is_told() -> None:
+    """Everything that version 1 becomes, version 2 becomes by itself, too."""
+    subject = gallery("fleet/lease.deed")
+    report = explored(subject)
+    told = with_costs(report, subject.machine, subject.module, subject.older)
+    assert dict(told.costs)["upgrade"] == 0
+    dropped = made(LAMP_1, lamp("state Burning { until: none, since: now }"))
+    report = explored(dropped)
+    told = with_costs(report, dropped.machine, dropped.module, dropped.older)
+    assert dict(told.costs)["upgrade"] > 0
+
+
+# ---- a version of which only the shape is there -----------------------------------------
+
+
+def test_a_version_without_its_specs_is_known_by_its_shape() -> None:
+    subject = gallery(ORDER)
+    known = replace(subject, older=without_versions(subject))
+    report = explored(known)
+    assert report.holds, as_text(report)
+    assert report.older == ()
+    assert report.lost == ((1, "its specs are not kept"),)
+    assert "from version 1: what its states may hold" in as_text(report)
+    assert as_json(report)["older"] == [
+        {"version": 1, "states": None, "unexplored": "its specs are not kept"}
+    ]
+
+
+def test_by_its_shape_a_state_that_becomes_nothing_is_found() -> None:
+    def fragile(state: Any, at: Any) -> Any:
+        if type(state).__name__ == "Reserving":
+            raise ValueError("not thought of")
+        return way(state, at)
+
+    subject = gallery(ORDER)
+    way = subject.module.machine.older[0].state
+    known = replace(subject, older=without_versions(subject))
+    report = explored(with_older(known, state=fragile))
+    (verdict,) = (each for each in report.verdicts if not each.holds)
+    assert verdict.name == "upgrades"
+    assert "a stored Reserving of version 1" in verdict.broken
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (("state Dark", "state Dark { deep: bool }"), "no longer compile"),
+        (
+            ("instant }\n  state Dark", "instant }\n  state Dim\n  state Dark"),
+            "no longer",
+        ),
+        (("machine Lamp", "machine Torch"), "have no Lamp"),
+        (("version 1", "version 3"), "say something else than its shape"),
+    ],
+)
+def test_specs_that_do_not_fit_the_shape_are_not_explored(
+    change: tuple[str, str], why: str
+) -> None:
+    migrate = lamp("state Burning { .., since: now }")
+    (known,) = made(LAMP_1, migrate, kept={1: LAMP_1.replace(*change)}).older
+    assert known.machine is None
+    assert why in known.lost
