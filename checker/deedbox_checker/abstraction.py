@@ -223,11 +223,15 @@ def shifted(model: Model, state: Struct, by: int) -> Struct:
 
 def explored_message(model: Model, message: Struct) -> Struct:
     """What comes from outside, in the words in which the explorer sends and answers it."""
-    changes = explored_data(model, model.brought[type(message)], message)
+    changes: dict[str, object] = {"at": EPOCH}
     for field in model.brought[type(message)]:
-        if is_instant(field.type) and getattr(message, field.name) is not None:
-            changes[field.name] = EPOCH
-    return with_fields(message, **changes, at=EPOCH)
+        value = cast(object, getattr(message, field.name))
+        if is_int(field.type) and value is not None:
+            if model.domain.carried(bare(field.type)):
+                changes[field.name] = model.domain.one(bare(field.type))
+        else:
+            changes[field.name] = explored_value(model, field.type, value)
+    return with_fields(message, **changes)
 
 
 def explored_command(model: Model, command: Struct) -> Struct:

@@ -45,7 +45,8 @@ class Domain:
     """What of a machine's data can be told apart.
 
     `caps`: for each int field of a state the largest value it takes, None when it is
-    not a counter; a field that is not in it is looked at by nothing.  `cuts`: the
+    not a counter; a field that is not in it is looked at by nothing.  `dense`: types of
+    numbers that are held against others than constants.  `cuts`: the
     constants that lengths of time are compared with; `signed`: types of lengths that
     the machine computes, and that may be below zero.  `ends`: of a length the two ends
     of its range come from outside, as if no other did.
@@ -58,6 +59,7 @@ class Domain:
     longest: int
     spare: dict[Type, int]
     caps: dict[str, int | None]
+    dense: frozenset[Type]
     cuts: dict[Type, tuple[int, ...]]
     signed: frozenset[Type]
     ends: bool = False
@@ -166,6 +168,9 @@ class Domain:
         low, high = bounds(type)
         if type not in self.compared:
             yield low or 0
+            return
+        if type in self.dense and low is not None and high is not None:
+            yield from range(low, high + 1)
             return
         near = {n + by for n in self.ints for by in (-1, 0, 1)}
         near |= {n for n in (low, high) if n is not None}
@@ -280,180 +285,3 @@ def comparisons(machine: core.Machine) -> Iterator[core.Binary]:
             and not isinstance(expr.right.type, NoneType)
         ):
             yield expr
-
-
-def outside_fields(machine: core.Machine) -> set[str]:
-    """The names of state fields that are set to what a message or an outcome brought."""
-    return {
-        field.field
-        for body in bodies(machine)
-        for field in body_sets(body)
-        if any(isinstance(part, core.Bound | core.Member) for part in walk(field.value))
-    }
-
-
-def is_own_number(expr: core.Expr, outside: set[str]) -> bool:
-    """Whether an int comes from the machine itself, and not from outside."""
-    return all(
-        isinstance(part, core.Constant | core.Binary | core.Ended | core.Conditional)
-        or (
-            isinstance(part, core.Read | core.Side)
-            and getattr(part, "scope", "state") == "state"
-            and part.name not in outside
-        )
-        for part in walk(expr)
-        if is_int(part.type)
-    )
-
-
-def counter_caps(machine: core.Machine) -> dict[str, int | None]:
-    """The largest value of each int field that something looks at; None: not a counter."""
-    needs: dict[str, int | None] = {}
-
-    def need(expr: core.Expr, most: int | None) -> bool:
-        grown = False
-        for part in walk(expr):
-            if isinstance(part, core.Read | core.Side) and is_int(part.type):
-                before = needs.get(part.name, -1)
-                if before is None or (most is not None and most <= before):
-                    continue
-                needs[part.name] = most
-                grown = True
-        return grown
-
-    def constant(expr: core.Expr) -> int | None:
-        match expr:
-            case core.Constant(value=int(found)):
-                return found + 1
-            case _:
-                return None
-
-    for compared in comparisons(machine):
-        if is_int(compared.left.type):
-            need(compared.left, constant(compared.right))
-            need(compared.right, constant(compared.left))
-    for expr in expressions(machine):
-        if isinstance(expr, core.Call) and expr.function not in ("len",):
-            for argument in expr.arguments:
-                if is_int(argument.type):
-                    need(argument, None)
-        if isinstance(expr, core.Binary) and is_length(expr.type):
-            for factor in (expr.left, expr.right):
-                if is_int(factor.type):
-                    need(factor, None)
-    copied = [
-        (field.field, field.value)
-        for body in bodies(machine)
-        for field in body_sets(body)
-        if is_int(field.value.type)
-    ]
-    while any(
-        need(value, needs[name])
-        for name, value in copied
-        if name in needs and not reads_only(value, name)
-    ):
-        pass
-    return needs
-
-
-def reads_only(expr: core.Expr, name: str) -> bool:
-    return all(part.name == name for part in walk(expr) if isinstance(part, core.Read))
-
-
-def cuts(machine: core.Machine) -> dict[Type, tuple[int, ...]]:
-    """By type, the constants that its lengths of time are compared with."""
-    found: dict[Type, set[int]] = {}
-    for compared in comparisons(machine):
-        for one, other in (
-            (compared.left, compared.right),
-            (compared.right, compared.left),
-        ):
-            if isinstance(other, core.Constant) and isinstance(other.value, int):
-                while isinstance(one, core.Known):
-                    one = one.target
-                if isinstance(
-                    one, core.Read | core.Bound | core.Member | core.Side
-                ) and is_length(one.type):
-                    found.setdefault(bare(one.type), set()).add(other.value)
-    for type in signed(machine):
-        found.setdefault(type, set()).add(0)
-    return {type: tuple(sorted(known)) for type, known in found.items()}
-
-
-def signed(machine: core.Machine) -> set[Type]:
-    """The types of lengths that are stored as a difference."""
-    declared = {
-        field.name: bare(field.type)
-        for state in machine.states
-        for field in state.fields
-        if is_length(field.type)
-    }
-    return {
-        declared[field.field]
-        for body in bodies(machine)
-        for field in body_sets(body)
-        if field.field in declared
-        for part in walk(field.value)
-        if isinstance(part, core.Negative)
-        or (isinstance(part, core.Binary) and part.operator == "-")
-    }
-
-
-def domain(machine: core.Machine) -> Domain:
-    """The classes of data of one machine."""
-    outside = outside_fields(machine)
-    compared: set[Type] = set()
-    for found in comparisons(machine):
-        for side in (found.left, found.right):
-            if not is_int(side.type) or not is_own_number(side, outside):
-                compared.add(bare(side.type))
-    opened: set[Type] = set()
-    texts: set[str] = set()
-    ints: set[int] = set()
-    longest = max(
-        (max(ladder.delays, default=0) for ladder in machine.ladders), default=0
-    )
-    for expr in expressions(machine):
-        match expr:
-            case core.Member(target=target) | core.VariantIs(target=target):
-                opened.add(bare(target.type))
-            case core.Call(arguments=arguments):
-                opened.update(a.type for a in arguments if isinstance(a.type, ListOf))
-            case core.Over(source=source):
-                opened.add(source.type)
-            case core.Constant(value=str(text)):
-                texts.add(text)
-            case core.Constant(value=int(number), type=Base.DURATION):
-                longest = max(longest, number)
-            case core.Constant(value=int(number)) if not isinstance(expr.value, bool):
-                ints.add(number)
-            case _:
-                pass
-    compared_texts = {
-        side.value
-        for found in comparisons(machine)
-        for side in (found.left, found.right)
-        if isinstance(side, core.Constant) and isinstance(side.value, str)
-    }
-    stored = [*machine.key, *machine.given]
-    spare = {
-        type: max(
-            (
-                sum(bare(field.type) == type for field in [*stored, *state.fields])
-                for state in machine.states
-            ),
-            default=0,
-        )
-        for type in compared
-    }
-    return Domain(
-        frozenset(compared),
-        frozenset(opened),
-        tuple(sorted(compared_texts)),
-        tuple(sorted(ints)),
-        longest,
-        spare,
-        counter_caps(machine),
-        cuts(machine),
-        frozenset(signed(machine)),
-    )

@@ -14,9 +14,9 @@ from .domain import (
     is_instant,
     is_int,
     is_length,
-    outside_fields,
 )
 from .evaluate import walk
+from .numbers import outside_fields
 from .points import behaviour, read_instants
 from .scanning import LARGEST, is_due
 from .sums import comparisons_in

@@ -23,7 +23,8 @@ from deedbox_dsl.types import TEXT
 from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
-from .domain import EPOCH, Domain, domain, is_instant
+from .classes import domain
+from .domain import EPOCH, Domain, is_instant
 from .evaluate import walk
 from .keys import key_parameters
 from .listing import Listing, listing, told_apart

@@ -9,7 +9,7 @@ run has gone where the checker never was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
@@ -20,15 +20,23 @@ from deedbox import Due
 from deedbox.codec import Codec
 from deedbox.key import key_text
 from deedbox.machine import CommandType
-from deedbox.simulation import Decided, Plan, Step, Vocabulary, plan
+from deedbox.simulation import Decided, Plan, Step, Vocabulary, plan, simulate
 from deedbox.step import AnyMachine
-from deedbox_checker.abstraction import World, explored_own, normal
-from deedbox_checker.domain import EPOCH, is_instant
+from deedbox.testing import EPOCH as CLOCK
+from deedbox_checker.abstraction import (
+    World,
+    explored_message,
+    explored_own,
+    normal,
+)
+from deedbox_checker.domain import EPOCH, bounds, is_instant, is_int, is_length
 from deedbox_checker.environment import FAULTS, Kind, Label, environment
 from deedbox_checker.model import Model
 from deedbox_checker.reaction import reactions
+from deedbox_checker.regions import FAR
 from deedbox_checker.subjects import Subject, subjects
 from deedbox_checker.verify import Searched, prepared, search
+from deedbox_dsl.types import ListOf, Maybe, RecordType, Type
 from gallery import one_module, subject
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,6 +46,7 @@ UNSEEN: Final = frozenset(
 )
 DECIDES: Final = frozenset({Kind.FAR_SIDE, Kind.ARRIVAL})
 LIMIT: Final = 150_000
+SPANS: Final = (0, 1, 1_000, 60_000, 600_000, 7_200_000, 90_000_000, 40 * 86_400_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +142,10 @@ def seen_as(made: Model, state: Struct, at: int) -> Struct | None:
 
 
 class Words:
-    """What the explorer sends and answers, in the types of the machine that runs."""
+    """What the explorer sends and answers, in the types of the machine that runs.
+
+    What the explorer does not tell apart is drawn anew each time.
+    """
 
     def __init__(self, made: Model, machine: AnyMachine) -> None:
         self.model = made
@@ -154,11 +166,24 @@ class Words:
         kind = self._own[type(message).__name__]
         return replace(_as(kind, message), at=-1)
 
+    def drawn(self, among: Sequence[Struct], random: Random) -> Struct:
+        """One of these messages, or one that is the same to the explorer."""
+        message = random.choice(among)
+        fields = self.model.brought[type(message)]
+        changes = {
+            each.name: drawn(self.model, each.type, getattr(message, each.name), random)
+            for each in fields
+            if each.name not in self.codec.machine.key
+        }
+        found = replace(message, **changes)
+        assert explored_message(self.model, found) == message
+        return self.ours(found)
+
     def theirs(self, state: Struct) -> Struct:
         return _as(self._explored[type(state).__name__], state)
 
     def start(self, random: Random) -> Struct:
-        start = self.ours(random.choice(self.model.starts))
+        start = self.drawn(self.model.starts, random)
         keys = {
             name: random.choice(("a", "b"))
             for name in self.codec.machine.key
@@ -169,7 +194,7 @@ class Words:
     def message(self, random: Random) -> Struct | None:
         if not self.model.messages:
             return None
-        return self.ours(random.choice(self.model.messages))
+        return self.drawn(self.model.messages, random)
 
     # -- the far side of a run
 
@@ -182,7 +207,8 @@ class Words:
         now: int,
     ) -> Struct:
         del codec, command, now
-        return self.ours(random.choice(self.model.answers[type_.name]).message)
+        answers = [each.message for each in self.model.answers[type_.name]]
+        return self.drawn(answers, random)
 
     def gives_back(self, codec: Codec, type_: CommandType, answer: Struct) -> bool:
         del codec
@@ -191,14 +217,60 @@ class Words:
     def outcome(self, answer: Struct) -> str:
         return self.model.outcomes[self._explored[type(answer).__name__]][1]
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.codec, self.start, self.message)
+
     def plan(self, seed: int) -> Plan:
-        made = plan(seed, [Vocabulary(self.codec, self.start, self.message)])
-        # A finished instance is removed in a transaction that the explorer does not know.
-        return replace(made, rules=replace(made.rules, keep=None))
+        return planned(seed, [self.vocabulary])
 
 
 def _as(kind: type[Struct], value: Struct) -> Struct:
     return msgspec.json.decode(msgspec.json.encode(value), type=kind)
+
+
+def planned(seed: int, vocabularies: Sequence[Vocabulary]) -> Plan:
+    """A plan that keeps everybody: the explorer does not know how instances are removed."""
+    made = plan(seed, vocabularies)
+    return replace(made, rules=replace(made.rules, keep=None))
+
+
+def drawn(made: Model, type: Type, value: object, random: Random) -> object:
+    """A value that the explorer does not tell apart from this one."""
+    plain = made.domain.carried(type)
+    match type:
+        case _ if value is None:
+            return None
+        case Maybe(item):
+            return drawn(made, item, value, random)
+        case RecordType(fields=fields):
+            struct = cast(Struct, value)
+            return replace(
+                struct,
+                **{
+                    name: drawn(made, inner, getattr(struct, name), random)
+                    for name, inner in fields
+                },
+            )
+        case ListOf(item):
+            listed = cast("tuple[object, ...]", value)
+            if plain and listed:
+                listed = listed * random.choice((1, 1, 2))
+            return tuple(drawn(made, item, one, random) for one in listed)
+        case _ if is_instant(type):
+            return CLOCK + random.choice(SPANS) * random.choice((-1, 1))
+        case _ if is_length(type):
+            low, high = made.domain.span(type, cast(int, value))
+            spans = [span for span in SPANS if low <= span <= high]
+            return random.choice([low, *spans, *([high] if high < FAR else [])])
+        case _ if is_int(type) and plain:
+            least, most = bounds(type)
+            numbers = [n for n in (0, 1, 2, 7) if least is None or least <= n]
+            return random.choice([n for n in numbers if most is None or n <= most])
+        case _ if isinstance(value, str) and plain:
+            return random.choice((value, "a", "b"))
+        case _:
+            return value
 
 
 class Follower:
@@ -304,25 +376,76 @@ class Follower:
         return "the checker explored here:\n    " + "\n    ".join(lines[:12])
 
 
+@dataclass(frozen=True, slots=True)
+class Party:
+    """Machines that run together, each held against what was explored of it alone.
+
+    What one tells another is a message like any other to the one that hears it.
+    """
+
+    members: Mapping[str, tuple[Words, Explored]]
+
+    def run(self, seed: int) -> list[Step | Decided]:
+        """What happened to the instances in the run of a seed; no law was broken."""
+        everyone = [words for words, _ in self.members.values()]
+        made = planned(seed, [words.vocabulary for words in everyone])
+        done = simulate(made, [words.codec.machine for words in everyone], self)
+        assert done.broken == []
+        return done.events
+
+    def outside(self, events: Iterable[Step | Decided]) -> list[str]:
+        """Where a run leaves what was explored; each instance by itself."""
+        followers: dict[tuple[str, str], Follower] = {}
+        states: dict[tuple[str, str], Struct] = {}
+        for event in events:
+            place = event.machine, event.id
+            follower = followers.get(place)
+            if follower is None:
+                follower = followers[place] = Follower(*self.members[event.machine])
+            wrong = follower.sees(event, states.get(place))
+            if wrong is not None:
+                return [f"{event.machine} {event.id}: {wrong}"]
+            if isinstance(event, Step):
+                states[place] = event.after
+        return []
+
+    # -- the far side of a run
+
+    def answer(
+        self,
+        codec: Codec,
+        type_: CommandType,
+        command: Struct,
+        random: Random,
+        now: int,
+    ) -> Struct:
+        words, _ = self.members[codec.name]
+        return words.answer(codec, type_, command, random, now)
+
+    def gives_back(self, codec: Codec, type_: CommandType, answer: Struct) -> bool:
+        words, _ = self.members[codec.name]
+        return words.gives_back(codec, type_, answer)
+
+
 def outside(
     events: Iterable[Step | Decided], words: Words, known: Explored
 ) -> list[str]:
-    """Where a run leaves what was explored; each instance by itself."""
-    followers: dict[str, Follower] = {}
-    states: dict[str, Struct] = {}
-    said: list[str] = []
-    for event in events:
-        follower = followers.setdefault(event.id, Follower(words, known))
-        wrong = follower.sees(event, states.get(event.id))
-        if wrong is not None:
-            said.append(f"{event.id}: {wrong}")
-            break
-        if isinstance(event, Step):
-            states[event.id] = event.after
-    return said
+    """Where a run of one machine leaves what was explored."""
+    return Party({words.codec.name: (words, known)}).outside(events)
 
 
-@lru_cache(maxsize=4)
+def party(*names: str) -> Party | str:
+    """These machines, or why one of them is not explored."""
+    members: dict[str, tuple[Words, Explored]] = {}
+    for name in names:
+        found = pair(name)
+        if isinstance(found, str):
+            return f"{name}: {found}"
+        members[name] = found
+    return Party(members)
+
+
+@lru_cache(maxsize=6)
 def pair(name: str) -> tuple[Words, Explored] | str:
     """A machine to run, and what was explored of a copy of it."""
     known = explored(name)

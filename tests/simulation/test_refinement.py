@@ -5,69 +5,52 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from deedbox.simulation import Decided, Step, simulate
+from deedbox.simulation import Decided, Step
 from gallery import GROUPS
 from msgspec.structs import replace
-from refinement import Words, outside, pair
+from refinement import party
 
-ALL: Final = sorted({name for group in GROUPS for name in group})
-UNEXPLORED: Final = {
-    # Scans read ordered lists: `test_listed`.
-    "NightlyExport",
-    "Showcase",
-    # What is told to another machine is a command without an answer to the explorer.
-    "Account",
-    "StandingOrder",
-    "Transfer",
-}
-OPEN: Final = {
-    # An instant of the past plus a span that reaches the future is not explored: a
-    # period that begins in the past and ends ahead.
-    "Subscription",
-}
+TELLING: Final = ("Account", "Transfer", "StandingOrder")
+"""They tell each other things, so they run together."""
+SCANS: Final = {"NightlyExport", "Showcase"}
+"""They read ordered lists: `test_listed`."""
+TOGETHER: Final = [
+    TELLING,
+    *(
+        (name,)
+        for name in sorted({name for group in GROUPS for name in group})
+        if name not in (*TELLING, *SCANS)
+    ),
+]
 SEEDS: Final = 60
 
 
-def events(words: Words, seed: int) -> list[Step | Decided]:
-    done = simulate(words.plan(seed), [words.codec.machine], words)
-    assert done.broken == []
-    return done.events
-
-
-def marked(name: str) -> object:
-    wrong = pytest.mark.xfail(strict=True, reason="the checker misses a step")
-    return pytest.param(name, marks=[wrong] if name in OPEN else [])
-
-
-@pytest.mark.parametrize(
-    "name", [marked(name) for name in ALL if name not in UNEXPLORED]
-)
+@pytest.mark.parametrize("names", TOGETHER, ids=", ".join)
 def test_a_run_goes_only_where_the_checker_has_been(
-    name: str, capsys: pytest.CaptureFixture[str]
+    names: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each state and each step of the real interpreter is an explored one."""
-    found = pair(name)
+    found = party(*names)
     assert not isinstance(found, str), found
-    words, known = found
     for seed in range(SEEDS):
-        left = outside(events(words, seed), words, known)
+        left = found.outside(found.run(seed))
         assert left == [], f"seed {seed}\n" + "\n".join(left)
-    visible = known.visible()
     with capsys.disabled():
-        share = len(known.taken & visible) * 100 // len(visible)
-        print(
-            f"\n  {name}: {len(known.taken)} of {len(visible)} explored steps"
-            f" ({share} %) were taken in {SEEDS} runs",
-            end="",
-        )
+        for name, (_, known) in found.members.items():
+            visible = known.visible()
+            share = len(known.taken & visible) * 100 // len(visible)
+            print(
+                f"\n  {name}: {len(known.taken)} of {len(visible)} explored steps"
+                f" ({share} %) were taken in {SEEDS} runs",
+                end="",
+            )
 
 
 def test_a_run_with_a_step_left_out_is_outside() -> None:
     """What follows a step that never happened was not explored from there."""
-    found = pair("Order")
+    found = party("Order")
     assert not isinstance(found, str)
-    words, known = found
-    whole = max((events(words, seed) for seed in range(20)), key=len)
+    whole = max((found.run(seed) for seed in range(20)), key=len)
     last = {event.id: at for at, event in enumerate(whole)}
     steps = [
         at
@@ -75,17 +58,17 @@ def test_a_run_with_a_step_left_out_is_outside() -> None:
         if isinstance(event, Step) and at != last[event.id]
     ]
     assert len(steps) > 5
-    assert outside(whole, words, known) == []
+    assert found.outside(whole) == []
     for at in steps:
-        assert outside([*whole[:at], *whole[at + 1 :]], words, known) != []
+        assert found.outside([*whole[:at], *whole[at + 1 :]]) != []
 
 
 def test_another_answer_than_the_far_side_gave_is_outside() -> None:
     """A step is held against what was decided, not against its own message alone."""
-    found = pair("Delivery")
+    found = party("Delivery")
     assert not isinstance(found, str)
-    words, known = found
-    told = events(words, 1)
+    words, known = found.members["Delivery"]
+    told = found.run(1)
     at, decided = next(
         (at, event) for at, event in enumerate(told) if isinstance(event, Decided)
     )
@@ -94,7 +77,7 @@ def test_another_answer_than_the_far_side_gave_is_outside() -> None:
         for answer in known.model.answers[decided.command]
         if answer.outcome != words.outcome(decided.answer or answer.message)
     ]
-    assert outside(told, words, known) == []
+    assert found.outside(told) == []
     for other in others:
         changed = [*told[:at], replace(decided, answer=other), *told[at + 1 :]]
-        assert outside(changed, words, known) != []
+        assert found.outside(changed) != []
