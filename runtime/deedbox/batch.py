@@ -130,18 +130,48 @@ class Batch(Struct):
     redriven: list[Redriven] = field(default_factory=list[Redriven])
     watches: list[Watch] = field(default_factory=list[Watch])
     migrating: list[Migrating] = field(default_factory=list[Migrating])
-    marks: list[Key] = field(default_factory=list[Key])
     due: list[Codec] = field(default_factory=list[Codec])
     woken: list[Woken] = field(default_factory=list[Woken])
     reap: bool = False
     look: bool = False
+
+    def add(self, item: Item) -> None:
+        match item:
+            case Answered():
+                self.answers.append(item)
+            case Tell():
+                self.tells.append(item)
+            case Raised():
+                self.raised.append(item)
+            case Posted():
+                self.posted.append(item)
+            case Watch():
+                self.watches.append(item)
+            case Redriven():
+                self.redriven.append(item)
+            case Migrating():
+                self.migrating.append(item)
+
+    @property
+    def items(self) -> list[Item]:
+        """In the order in which they are done."""
+        return [
+            *self.answers,
+            *self.raised,
+            *self.posted,
+            *self.tells,
+            *self.redriven,
+            *self.watches,
+            *self.migrating,
+        ]
 
 
 class Desk(Struct):
     """What this process holds, as of its last commit.
 
     `room`: the free places of each command that has a handler here, and of suspects.
-    `backlog`: those of which unclaimed rows may be due.
+    `backlog`: those of which unclaimed rows may be due.  `marks`: what is held and is
+    to be noted as started before it is.
     """
 
     codecs: dict[str, Codec]
@@ -151,6 +181,7 @@ class Desk(Struct):
     held: dict[Key, Held] = field(default_factory=dict[Key, Held])
     room: dict[Name, int] = field(default_factory=dict[Name, int])
     backlog: set[Name] = field(default_factory=set[Name])
+    marks: list[Key] = field(default_factory=list[Key])
 
 
 def take_place(room: dict[Name, int], held: Held) -> None:

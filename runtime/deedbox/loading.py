@@ -174,9 +174,9 @@ def postpone(work: Work) -> Program[None]:
             work.give_back(raised.key, raised.error, raised.park)
     if work.postponed:
         yield from ask(Postpone(work.desk.epoch, work.postponed))
-    if work.batch.marks:
-        marked = yield from ask(Mark(work.desk.epoch, work.batch.marks))
-        work.result.marked = [key for key in work.batch.marks if key in marked]
+    if work.desk.marks:
+        marked = yield from ask(Mark(work.desk.epoch, work.desk.marks))
+        work.result.marked = [key for key in work.desk.marks if key in marked]
     for redriven in work.batch.redriven:
         count = yield from ask(Redrive(redriven.codec.name, redriven.id, work.now))
         work.result.replies.append((redriven.reply, count))

@@ -11,6 +11,7 @@ It holds no state between batches (R2): the caller applies the result to its `De
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Final
 
@@ -40,6 +41,9 @@ from .writing import claim, look, overdue, write
 
 ASKED: Final = 8
 """So often is a store asked what became of a commit."""
+
+
+log = logging.getLogger("deedbox")
 
 
 class Fenced(Exception):
@@ -76,6 +80,14 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
         if last == desk.batch:
             raise StoreFailed(f"the commit was not made: {unknown}") from unknown
     return work.result
+
+
+def roll_back() -> Program[None]:
+    """Undo the transaction; one whose undoing fails was not committed either."""
+    try:
+        yield from ask(Rollback())
+    except Exception as problem:
+        log.warning("a rollback failed: %s", problem)
 
 
 def settled(epoch: int) -> Program[int | None]:
