@@ -9,20 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
-from deedbox_dsl import core
-from deedbox_dsl.types import Maybe
+from deedbox import Due
 from msgspec import Struct
 
 from .abstraction import World, normal, numbering
 from .environment import PLAIN, Environment, Kind, Label
-from .evaluate import phase
 from .model import Model
+from .pictures import changes, picture, point
 from .points import live
+from .reaction import Reaction
 
 PASSES = "time goes on"
-HIDDEN = frozenset({"born", "issued", "ticket", "deed_number"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,38 +85,106 @@ def lines(
 ) -> tuple[Line, ...]:
     """One line for each label; `worlds` has one more."""
     found: list[Line] = []
+    reactions = known_reactions(environment, worlds)
     names: Names = {}
     spoken = 0
     for before, after, label in zip(worlds[:-1], worlds[1:], labels, strict=True):
+        raw = raw_world(environment, before, after, label)
         names_after: Names = {}
-        for raw, explored in sorted(moved(environment, before, after, label).items()):
-            name = names.get(raw)
+        for number, explored in sorted(renumbered(environment, raw, after).items()):
+            name = names.get(number)
             if name is None and after.deed(explored) is not None:
                 spoken += 1
                 name = spoken
             if name is not None:
                 names_after[explored] = name
+        model = environment.of(before).model
         told = changes(
-            picture(environment.of(before).model, before, names),
+            picture(model, before, names),
             picture(environment.of(after).model, after, names_after),
         )
-        words = in_words(environment.of(before).model, before, after, label)
-        found.append(Line(label.who, words, told))
+        told += aside(model, reactions.get(before.state, ()), raw, label)
+        words = in_words(model, before, after, label)
+        found.append(Line(label.who, words, tuple(Change(*each) for each in told)))
         names = names_after
     return tuple(found)
+
+
+def raw_world(
+    environment: Environment, before: World, after: World, label: Label
+) -> World | None:
+    """What the step made before it was renumbered; None: nothing was."""
+    if label.kind not in PLAIN:
+        for raw, told in environment.raw_steps(before):
+            model = environment.of(raw).model
+            if told == label and normal(model, raw) == after:
+                return raw
+    return None
+
+
+def renumbered(
+    environment: Environment, raw: World | None, after: World
+) -> dict[int, int]:
+    """The deeds of a step: number before, number after."""
+    if raw is None:
+        return {deed.number: deed.number for deed in after.deeds}
+    return numbering(environment.of(raw).model, raw)
 
 
 def moved(
     environment: Environment, before: World, after: World, label: Label
 ) -> dict[int, int]:
     """How the step renumbered the deeds: number before, number after."""
-    if label.kind in PLAIN:
-        return {deed.number: deed.number for deed in after.deeds}
-    for raw, told in environment.raw_steps(before):
-        model = environment.of(raw).model
-        if told == label and normal(model, raw) == after:
-            return numbering(model, raw)
-    return {deed.number: deed.number for deed in after.deeds}
+    raw = raw_world(environment, before, after, label)
+    return renumbered(environment, raw, after)
+
+
+# ---- what the worlds do not tell ---------------------------------------------------
+
+Reacted: TypeAlias = tuple[Struct, Reaction]
+"""A message, and what came of it."""
+
+
+def known_reactions(
+    environment: Environment, worlds: Sequence[World]
+) -> dict[Struct | None, list[Reacted]]:
+    """By state, what the reducer was seen to make of messages."""
+    found: dict[Struct | None, list[Reacted]] = {world.state: [] for world in worlds}
+    for (state, message), reactions in environment.reactions.known.items():
+        if state in found:
+            found[state] += [(message, reaction) for reaction in reactions]
+    return found
+
+
+def aside(
+    model: Model, reactions: Sequence[Reacted], raw: World | None, label: Label
+) -> list[tuple[str, str, str]]:
+    """What the reducer sends besides what it awaits, or how it fails."""
+    for message, reaction in reactions:
+        if not is_of(model, message, label):
+            continue
+        if reaction.raised and "no_exception" in label.broken:
+            return [("raises", "", reaction.raised)]
+        if raw is not None and reaction.state == raw.state and reaction.commands:
+            declared = [model.commands[type(each)] for each in reaction.commands]
+            sent = [command.name for command in declared if not command.outcomes]
+            return [("sends", "", ", ".join(sent))] if sent else []
+    return []
+
+
+def is_of(model: Model, message: Struct, label: Label) -> bool:
+    """Whether the label may be of this message."""
+    match label.kind:
+        case Kind.START | Kind.MESSAGE:
+            return label.text.startswith(type(message).__name__)
+        case Kind.DUE | Kind.EARLY:
+            return isinstance(message, Due)
+        case Kind.TAKE | Kind.LATE:
+            return not isinstance(message, Due) and label.subject == model.trigger(
+                message
+            )
+        case _:
+            return False
 
 
 def in_words(model: Model, before: World, after: World, label: Label) -> str:
@@ -129,86 +196,6 @@ def in_words(model: Model, before: World, after: World, label: Label) -> str:
             if distance > 0 >= now[name]
         ]
         if came and label.text == PASSES:
-            return f"{' and '.join(came)} comes"
+            told = " and ".join(point(model, name) for name in came)
+            return f"{told} comes"
     return label.text
-
-
-def changes(before: dict[str, str], after: dict[str, str]) -> tuple[Change, ...]:
-    """What differs; a field that comes with a new phase is worth a word only if it says something."""
-    found: list[Change] = []
-    for name, value in after.items():
-        was = before.get(name, "")
-        if was != value and (was or value not in ("none", "-", "false", "0")):
-            found.append(Change(name, was if was != "-" else "", value))
-    return tuple(found)
-
-
-def picture(model: Model, world: World, names: Names) -> dict[str, str]:
-    """Everything of a world that a trace may show, as text."""
-    found: dict[str, str] = {}
-    if world.state is not None:
-        found["phase"] = phase(world.state) or ""
-        found |= own_fields(model, world.state, names)
-    deed = world.open_deed
-    name = ""
-    if deed is not None:
-        name = f"{command_of(model, deed.command)} #{names.get(deed.number, '?')} "
-    found["row"] = f"{name}{world.row.value}" if name else "-"
-    if world.unarmed:
-        found["wake"] = "lost"
-    if world.loaded is not None:
-        found["another worker"] = f"at {phase(world.loaded)}"
-    for known in world.deeds:
-        fate = "undecided"
-        if isinstance(known.fate, Struct):
-            fate = model.outcomes[type(known.fate)][1]
-        elif known.fate is not None:
-            fate = known.fate
-        if known.loose:
-            fate += ", a hand-out on its way"
-        found[f"key {names.get(known.number, '?')}"] = fate
-    for (command, outcome), many in zip(model.counted, world.counts, strict=False):
-        found[f"count({command}.{outcome})"] = "more" if many == 2 else str(many)
-    return found
-
-
-def command_of(model: Model, command: Struct) -> str:
-    return model.commands[type(command)].name
-
-
-def own_fields(model: Model, state: Struct, names: Names) -> dict[str, str]:
-    given = {field.name for field in (*model.spec.key, *model.spec.given)}
-    distances = live(model.points, state)
-    fields: tuple[core.Field, ...] = model.fields[phase(state) or ""]
-    found: dict[str, str] = {}
-    for own in fields:
-        if own.name not in given and own.name not in HIDDEN:
-            told = told_value(model, state, own, distances.get(own.name), names)
-            if told:
-                found[own.name] = told
-    return found
-
-
-def told_value(
-    model: Model, state: Struct, field: core.Field, distance: int | None, names: Names
-) -> str:
-    """A field as text; empty when its value stands for all and so says nothing."""
-    value = cast(object, getattr(state, field.name))
-    deed = model.deed_of(value)
-    match value:
-        case _ if distance is not None:
-            return "ahead" if distance > 0 else "now" if not distance else "come"
-        case None:
-            return "none"
-        case _ if deed is not None:
-            return f"key {names.get(deed, '?')}"
-        case bool():
-            return str(value).lower()
-        case int():
-            return str(value) if field.name in model.domain.caps else ""
-        case str():
-            if not value.startswith("a "):
-                return value
-            return "given" if isinstance(field.type, Maybe) else ""
-        case _:
-            return ""

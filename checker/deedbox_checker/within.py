@@ -19,6 +19,7 @@ from .abstraction import Row, World, shifted
 from .domain import EPOCH
 from .environment import COUNTED, Environment, Kind, Label, environment
 from .model import Model, at_their_ends
+from .pictures import duration
 from .properties import Test, predicate
 from .reaction import reactions
 from .tables import Tables, close
@@ -54,7 +55,7 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
         if wait is not None and here.world.state is not None:
             state = shifted(model, here.world.state, wait)
             age = None if here.age is None else min(here.age + wait, most + 1)
-            label = Label(Kind.TIME, "time", f"{in_words(wait)} pass")
+            label = Label(Kind.TIME, "time", f"{duration(wait)} pass")
             yield (
                 Owing(with_fields(here.world, state=state), age),
                 numbers.setdefault(label, len(numbers)),
@@ -99,16 +100,3 @@ def patience(steps: Environment, world: World) -> int | None:
         return None
     wake = steps.model.machine.wake(state)
     return None if wake is None else wake - EPOCH
-
-
-def in_words(span: int) -> str:
-    """A length of time as the language writes it."""
-    for size, unit in (
-        (86_400_000, "d"),
-        (3_600_000, "h"),
-        (60_000, "m"),
-        (1_000, "s"),
-    ):
-        if not span % size:
-            return f"{span // size}{unit}"
-    return f"{span}ms"

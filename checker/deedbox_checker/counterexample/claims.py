@@ -19,8 +19,9 @@ from msgspec import Struct
 from ..abstraction import World
 from ..evaluate import phase
 from ..model import Model
+from ..pictures import HIDDEN
 from ..properties import issue_bounds
-from ..trace import HIDDEN, Run
+from ..trace import Run
 from ..verify import Verdict
 from .spoken import Speech
 from .unmapped import Unmapped

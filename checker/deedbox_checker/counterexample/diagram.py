@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from ..trace import Line, Trace
 
-WHO = {"sender": "Sender", "worker": "Worker", "time": "Time", "far side": "FarSide"}
+WHO: Final = {
+    "sender": "Sender",
+    "worker": "Worker",
+    "time": "Time",
+    "far side": "FarSide",
+}
+SIGNS: Final = {"#": "#35;", ";": "#59;", "<": "#60;", ">": "#62;"}
+"""What Mermaid reads as its own, even within a text."""
 
 
 def diagram(machine: str, says: str, trace: Trace) -> str:
     return "\n".join(
         [
             "sequenceDiagram",
-            f"  %% {clean(says)}",
+            f"  %% {comment(says)}",
+            "  autonumber",
             "  participant Sender",
             "  participant Time",
             f"  participant Machine as {clean(machine)}",
             "  participant Worker",
             "  participant FarSide as Far side",
             *arrows(trace.lines),
-            *(
-                ["  loop for ever", *("  " + a for a in arrows(trace.loop)), "  end"]
-                if trace.loop
-                else []
-            ),
-            *(
-                ["  Note over Machine: nothing is bound to happen any more"]
-                if trace.stays
-                else []
-            ),
+            *loop(trace),
             "",
         ]
     )
+
+
+def loop(trace: Trace) -> Iterator[str]:
+    """What goes on for ever, and why nothing else happens."""
+    if trace.loop:
+        yield "  loop for ever"
+        yield from ("  " + arrow for arrow in arrows(trace.loop))
+        yield "  end"
+    if trace.stays:
+        yield "  Note over Machine: nothing is bound to happen any more"
+    elif trace.excused:
+        told = "<br/>".join(clean(f"{name}: {why}") for name, why in trace.excused)
+        yield f"  Note over Sender,FarSide: {told}"
 
 
 def arrows(lines: Sequence[Line]) -> Iterator[str]:
@@ -46,6 +60,11 @@ def arrows(lines: Sequence[Line]) -> Iterator[str]:
 
 
 def clean(text: str) -> str:
-    """Without what Mermaid reads as its own."""
-    signs = {"#": "#35;", ";": "#59;", "<": "#60;", ">": "#62;"}
-    return "".join(signs.get(sign, sign) for sign in " ".join(text.split()))
+    """Without what Mermaid reads as its own; the word `end` would end a block."""
+    plain = "".join(SIGNS.get(sign, sign) for sign in " ".join(text.split()))
+    return re.sub(r"\bend\b", "(end)", plain, flags=re.IGNORECASE)
+
+
+def comment(text: str) -> str:
+    """Braces in a comment begin a directive."""
+    return " ".join(text.translate({ord("{"): "(", ord("}"): ")"}).split())

@@ -1,14 +1,17 @@
 """A counterexample in the Informal Trace Format of Apalache, which other tools read.
 
-Every variable has a value in every state, so what does not exist there is `-`.  A run
-that goes on for ever ends where it begins again, at the state that `loop` names.
+Every variable has a value in every state, so what does not exist there is `-`; its
+name is an identifier, as the format wants it.  A run that goes on for ever ends where it
+begins again, at the state that `loop` names.
 """
 
 from __future__ import annotations
 
 import json
+import re
 
-from ..trace import Run, Trace, picture
+from ..pictures import picture
+from ..trace import Run, Trace
 
 
 def itf(path: str, says: str, trace: Trace, run: Run) -> str:
@@ -17,11 +20,14 @@ def itf(path: str, says: str, trace: Trace, run: Run) -> str:
 
 def as_data(path: str, says: str, trace: Trace, run: Run) -> dict[str, object]:
     pictures = [
-        picture(
-            run.environment.of(world).model,
-            world,
-            {deed.number: deed.number for deed in world.deeds},
-        )
+        {
+            identifier(name): value
+            for name, value in picture(
+                run.environment.of(world).model,
+                world,
+                {deed.number: deed.number for deed in world.deeds},
+            ).items()
+        }
         for world in run.worlds
     ]
     names = ["step", *dict.fromkeys(name for each in pictures for name in each)]
@@ -43,3 +49,8 @@ def as_data(path: str, says: str, trace: Trace, run: Run) -> dict[str, object]:
     elif trace.stays:
         whole["loop"] = len(pictures) - 1
     return whole
+
+
+def identifier(name: str) -> str:
+    """`count(charge.paid)` as `count_charge_paid`."""
+    return re.sub(r"\W+", "_", name).strip("_")

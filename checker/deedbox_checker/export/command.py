@@ -10,10 +10,10 @@ from typing import Protocol
 from ..abstraction import World
 from ..environment import FAULTS, environment
 from ..model import Model
+from ..pictures import picture
 from ..reaction import reactions
 from ..subjects import Subject
 from ..tables import Unbounded
-from ..trace import picture
 from ..verify import LIMIT, Searched, prepared, search
 from .murphi import murphi
 from .promela import promela
