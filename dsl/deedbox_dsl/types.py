@@ -179,12 +179,9 @@ def comparable(left: Type, right: Type, *, ordered: bool) -> bool:
     return plain and one not in (TEXT, BOOL)
 
 
-def in_range(kind: Type, low: int | None, high: int | None) -> bool:
+def in_range(kind: Declared, low: int | None, high: int | None) -> bool:
     """Whether every value from `low` to `high` belongs to the type (None: no bound known)."""
-    match kind:
-        case Declared(low=least, high=most):
-            return (least is None or (low is not None and low >= least)) and (
-                most is None or (high is not None and high <= most)
-            )
-        case _:
-            return True
+    least, most = kind.low, kind.high
+    return (least is None or (low is not None and low >= least)) and (
+        most is None or (high is not None and high <= most)
+    )

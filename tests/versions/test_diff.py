@@ -161,3 +161,8 @@ def test_a_migration_answers_for_the_store() -> None:
     )
     (migration,) = program.modules[0].machines[0].migrations
     assert not breaks_store(diff(shape(BEFORE), shape(after), migration))
+
+
+def test_another_key_is_another_instance() -> None:
+    after = BEFORE.replace("key id: text", "key id: text, shelf: int")
+    assert ("STORE", "the key has `shelf` now") in changed(BEFORE, after)

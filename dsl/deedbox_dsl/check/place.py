@@ -156,7 +156,7 @@ def coerce(
         optional = isinstance(value.type, Maybe) and value.type.item == wanted
         if optional or isinstance(value.type, NoneType):
             return may_be_none(value, f"{show(wanted)} is expected {why}", place)
-    if _fits_by_proof(value, wanted):
+    if isinstance(wanted, Declared) and _fits_by_proof(value, wanted):
         found = interval(value, facts)
         if in_range(wanted, found.low, found.high):
             return _as_declared(value, wanted)
@@ -169,9 +169,9 @@ def coerce(
     )
 
 
-def _fits_by_proof(value: core.Expr, wanted: Type) -> bool:
+def _fits_by_proof(value: core.Expr, wanted: Declared) -> bool:
     """A literal, a result of arithmetic, or a number whose range can be proved."""
-    if not isinstance(wanted, Declared) or value.type is not wanted.base:
+    if value.type is not wanted.base:
         return False
     if isinstance(value, core.Constant):
         return True
@@ -188,13 +188,12 @@ def _as_declared(value: core.Expr, wanted: Type) -> core.Expr:
 
 def _outside(
     value: core.Expr,
-    wanted: Type,
+    wanted: Declared,
     low: int | None,
     high: int | None,
     place: Place,
     why: str,
 ) -> core.Expr:
-    assert isinstance(wanted, Declared)
     known = "nothing bounds it here"
     if low is not None or high is not None:
         known = f"from {_number(low, 'anything')} to {_number(high, 'anything')}"

@@ -38,7 +38,7 @@ class _Here:
         return offers.clause(event, fields, name, self.state, self.machine)
 
     def fixes(self, offered: list[tuple[str, list[str]]]) -> tuple[Fix, ...]:
-        return offers.fixes(self.machine, self.state, self.written, offered)
+        return offers.fixes(self.state, self.written, offered)
 
 
 def coverage(machine: core.Machine, written: syntax.Machine) -> list[Problem]:

@@ -74,17 +74,11 @@ def _fits(given: core.Field, wanted: core.Field) -> bool:
 
 
 def fixes(
-    machine: core.Machine,
     state: core.State,
     written: syntax.Machine,
     offered: Iterable[tuple[str, Sequence[str]]],
 ) -> tuple[Fix, ...]:
-    """The offered clauses as edits, each with its title; those left open are none.
-
-    A lowered machine has no place to write to.
-    """
-    if machine.kind != "machine":
-        return ()
+    """The offered clauses as edits, each with its title; those left open are none."""
     last = next(
         (
             item.clauses[-1]

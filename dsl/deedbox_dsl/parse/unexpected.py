@@ -226,15 +226,16 @@ def _apart(
 
 def _opened(text: Text, read: Sequence[Lexeme]) -> tuple[Label, ...]:
     """The bracket that is still open at the end of `read`."""
-    closed = 0
-    for lexeme in reversed(read[:-1]):
-        if lexeme.text in (")", "]"):
-            closed += 1
-        elif lexeme.text in ("(", "["):
-            if closed == 0:
-                return (Label(text.span(lexeme.start, lexeme.end), "opened here"),)
-            closed -= 1
-    return ()
+    opened: list[Lexeme] = []
+    for lexeme in read[:-1]:
+        if lexeme.text in ("(", "["):
+            opened.append(lexeme)
+        elif lexeme.text in (")", "]"):
+            del opened[-1:]
+    return tuple(
+        Label(text.span(lexeme.start, lexeme.end), "opened here")
+        for lexeme in opened[-1:]
+    )
 
 
 def _no_name(text: Text, before: Lexeme | None, stop: Stop) -> Problem | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from deedbox_dsl import core, roles
 
 from .specs import gallery, program
@@ -70,21 +72,16 @@ def test_a_scan_that_is_not_read_so_says_why() -> None:
     assert roles.scan(lowered(blind)) == "`list_jobs` is not given `after` and `limit`"
 
 
-SAGA = """saga Order version 1 {
-  key order: text
-  step payment {
-    do charge(order: text) -> paid => next | declined => abort
-    undo refund(order: text) -> refunded => next
-  }
-  step parcel {
-    do send(order: text) -> sent => next | lost => abort
-    no undo "it is the last step"
-  }
-  done -> Settled
-  undone -> Refunded
-}
-"""
-
-
-def test_a_saga_whose_commands_share_a_name_is_not_guessed_at() -> None:
-    assert roles.saga(lowered(SAGA.replace("undo charge", "undo refund"))) is not None
+def test_a_machine_that_stands_otherwise_is_not_guessed_at() -> None:
+    order, showcase = MACHINES["Order"], MACHINES["Showcase"]
+    silent = tuple(replace(each, awaits=None) for each in order.states)
+    assert roles.saga(replace(order, states=silent)) is None
+    alike = tuple(
+        replace(each, awaits="charge") if each.name == "StockRunning" else each
+        for each in order.states
+    )
+    assert roles.saga(replace(order, states=alike)) is None
+    resting = tuple(each for each in showcase.clauses if each.state == "Resting")
+    assert roles.scan(replace(showcase, clauses=resting)) == (
+        "no answer to its fetch begins a page"
+    )

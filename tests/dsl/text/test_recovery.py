@@ -161,3 +161,7 @@ def test_a_very_long_piece_is_not_tried_again_with_changes() -> None:
         (problem,) = parse(Text.of("a.deed", content))[1]
         assert problem.code == "DEED101"
         assert bool(problem.fixes) is is_mended
+
+
+def test_a_kind_without_items_has_no_problem_but_its_head() -> None:
+    assert read("machine M versoin 1 {}\n")[1] == [("DEED101", 1, 11)]
