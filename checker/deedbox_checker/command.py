@@ -13,8 +13,8 @@ import msgspec
 
 from .answering import Question
 from .counterexample import command as counterexample
-from .environment import FAULTS
 from .export import command as export
+from .labels import FAULTS
 from .report import as_table
 from .verify import LIMIT
 

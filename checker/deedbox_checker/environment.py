@@ -15,15 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from .abstraction import Deed, World, normal
-from .far_side import FarSide, far_side
-from .far_side import Undo as Undo
+from .far_side import FarSide, Undo, far_side
 from .interpreter import Interpreter
-from .labels import COUNTED as COUNTED
-from .labels import ENDING as ENDING
-from .labels import FAULTS as FAULTS
-from .labels import PLAIN as PLAIN
-from .labels import Kind as Kind
-from .labels import Label as Label
+from .labels import PLAIN, Kind, Label
 from .mishaps import Mishaps
 from .model import Model
 from .promises import PROTOCOL, Promises

@@ -10,11 +10,8 @@ from dataclasses import dataclass
 
 from deedbox_dsl import core
 
-from .environment import (
-    ENDING,
-    Kind,
-)
 from .evaluate import phase
+from .labels import ENDING, Kind
 from .properties import (
     Predicate,
     acts_unstored,

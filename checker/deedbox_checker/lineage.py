@@ -14,7 +14,8 @@ from deedbox.codec import Codec
 from deedbox_dsl import core
 from msgspec import Struct
 
-from .environment import Environment, Undo, environment
+from .environment import Environment, environment
+from .far_side import Undo
 from .joined import joined
 from .kept import Kept
 from .labels import Kind

@@ -11,12 +11,8 @@ from typing import TypeAlias
 
 from . import engine, walk
 from .abstraction import World
-from .environment import (
-    COUNTED,
-    Kind,
-    Label,
-)
 from .evaluate import phase
+from .labels import COUNTED, Kind, Label
 from .searching import Searched
 from .tables import Tables
 from .temporal import Lasso, components

@@ -13,12 +13,8 @@ from deedbox_dsl import core
 
 from . import engine
 from .abstraction import World
-from .environment import (
-    COUNTED,
-    FAULTS,
-    Environment,
-    Label,
-)
+from .environment import Environment
+from .labels import COUNTED, FAULTS, Label
 from .limits import unexplored
 from .model import Model, model
 from .sums import Endless

@@ -20,15 +20,12 @@ from deedbox_dsl import core
 
 from .abstraction import World
 from .by_shape import unread
-from .environment import (
-    FAULTS,
-    Kind,
-    Undo,
-)
 from .evaluate import phase
+from .far_side import Undo
 from .judging import Verdict as Verdict
 from .judging import asked, independent, unasked, uncovered, upgraded
 from .kept import Kept
+from .labels import FAULTS, Kind
 from .lineage import environs, line
 from .promises import PROTOCOL, Promises
 from .reaction import reactions

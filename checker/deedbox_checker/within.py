@@ -17,7 +17,8 @@ from msgspec.structs import replace as with_fields
 from . import engine, walk
 from .abstraction import Row, World, shifted
 from .domain import EPOCH
-from .environment import COUNTED, Environment, Kind, Label, environment
+from .environment import Environment, environment
+from .labels import COUNTED, Kind, Label
 from .model import Model, at_their_ends
 from .pictures import duration
 from .properties import Test, predicate

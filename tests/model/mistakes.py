@@ -64,16 +64,17 @@ def rewritten(spec: str, name: str, old: str, new: str) -> Callable[[], Subject]
     return lambda: subject(spec, name, rewrite=(old, new))
 
 
+def with_own(
+    each: Subject, change: Callable[[Subject], Callable[[Reduce], Reduce]]
+) -> Subject:
+    """The subject with a reducer that knows its states and messages."""
+    return changed(each, change(each))
+
+
 def own(
     change: Callable[[Subject], Callable[[Reduce], Reduce]],
 ) -> Callable[[], Subject]:
-    """The order with a reducer that knows its states and messages."""
-
-    def made() -> Subject:
-        each = order()
-        return changed(each, change(each))
-
-    return made
+    return lambda: with_own(order(), change)
 
 
 def unsaid() -> Subject:
@@ -222,6 +223,21 @@ ELSEWHERE: Final[dict[str, Mistake]] = {
     "an undo that is left out": Mistake(
         own(lambda each: afterwards(reducers.skips_an_undo(each))),
         {"as_specified": (0, 11), "keeps_money": (0, 11)},
+    ),
+    "undos in the wrong order": Mistake(
+        lambda: with_own(
+            subject(
+                ORDERS,
+                "Order",
+                rewrite=(
+                    "  never keeps_money:",
+                    "  never out_of_order: phase is PaymentUndoing and did(stock)"
+                    " and not undid(stock)\n  never keeps_money:",
+                ),
+            ),
+            lambda each: afterwards(reducers.undoes_in_order(each)),
+        ),
+        {"out_of_order": (0, 10), "as_specified": (0, 10)},
     ),
     "a final state that goes on": Mistake(
         own(reducers.restless), {"finals_stay": (0, 6)}

@@ -192,6 +192,29 @@ def skips_an_undo(each: Subject) -> Change:
     return change
 
 
+def undoes_in_order(each: Subject) -> Change:
+    """The payment is given back before the stock, in the order in which they were done."""
+    undoing = state_of(each, "PaymentUndoing")
+    refund = next(
+        command.struct
+        for command in each.module.machine.commands
+        if command.name == "refund"
+    )
+
+    def change(taken: Taken) -> Any:
+        if (
+            phase(taken.state) == "SettlementRunning"
+            and phase(taken.new) == "StockUndoing"
+        ):
+            (release,) = taken.commands
+            new = as_state(undoing, taken.new)
+            own = (release.idempotency_key, release.ticket, new.order)
+            return new, (refund(*own, new.ref, new.payment_deed),)
+        return None
+
+    return change
+
+
 def restless(each: Subject) -> Callable[[Reduce], Reduce]:
     """A final state goes on when it is cancelled."""
     backoff = state_of(each, "PaymentBackoff")

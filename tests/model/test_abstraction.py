@@ -12,7 +12,8 @@ from deedbox import Due, Instant, Refused
 from deedbox.machine import Machine
 from deedbox.step import step
 from deedbox_checker.abstraction import World, explored_state, normal
-from deedbox_checker.environment import FAULTS, environment
+from deedbox_checker.environment import environment
+from deedbox_checker.labels import FAULTS
 from deedbox_checker.model import Model, model
 from deedbox_checker.reaction import reactions
 from deedbox_checker.subjects import Subject

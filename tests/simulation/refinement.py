@@ -30,7 +30,8 @@ from deedbox_checker.abstraction import (
     normal,
 )
 from deedbox_checker.domain import EPOCH, bounds, is_instant, is_int, is_length
-from deedbox_checker.environment import FAULTS, Kind, Label, environment
+from deedbox_checker.environment import environment
+from deedbox_checker.labels import FAULTS, Kind, Label
 from deedbox_checker.model import Model
 from deedbox_checker.reaction import reactions
 from deedbox_checker.regions import FAR

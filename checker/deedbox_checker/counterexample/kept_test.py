@@ -15,8 +15,8 @@ import black
 from deedbox.replay import Does, Fires, Waits
 from deedbox.step import step
 
-from ..environment import Kind
 from ..evaluate import phase
+from ..labels import Kind
 from ..listing import Listing
 from ..promises import PROTOCOL
 from ..subjects import Subject

@@ -20,8 +20,9 @@ from msgspec.structs import replace as with_fields
 from ..abstraction import World, explored_message, explored_own, normal
 from ..distances import Concrete, realised
 from ..domain import EPOCH
-from ..environment import PLAIN, Environment, Kind, Label
+from ..environment import Environment
 from ..evaluate import phase
+from ..labels import PLAIN, Kind, Label
 from ..looking import Look, stored_instants
 from ..model import Answer, Model, at_their_ends
 from ..points import live

@@ -31,8 +31,8 @@ from msgspec import Struct
 
 from ..abstraction import World
 from ..domain import EPOCH, is_instant
-from ..environment import Kind
 from ..evaluate import phase
+from ..labels import Kind
 from ..points import live
 from ..trace import Run, moved
 from .moment import Moment, in_full

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from ..abstraction import World
-from ..environment import FAULTS, environment
+from ..environment import environment
+from ..labels import FAULTS
 from ..model import Model
 from ..pictures import picture
 from ..reaction import reactions
