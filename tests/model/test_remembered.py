@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,43 @@ def test_another_question_has_another_report(spec: Path) -> None:
     assert verify(str(spec)) == 0
     assert verify(str(spec), "--without", "crash") == 0
     assert len(kept(spec)) == 2
+
+
+def test_another_format_is_another_report(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an older deedbox wrote is not believed by this one."""
+    assert verify(str(spec)) == 0
+    monkeypatch.setattr("deedbox_checker.remembered.FORMAT", 0)
+    assert verify(str(spec)) == 0
+    assert len(kept(spec)) == 2
+
+
+def test_another_code_is_another_report(
+    spec: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert verify(str(spec)) == 0
+    monkeypatch.setattr("deedbox_checker.remembered._code", lambda: "another")
+    assert verify(str(spec)) == 0
+    assert len(kept(spec)) == 2
+
+
+def test_who_asks_the_same_at_one_time_waits_for_the_answer(tmp_path: Path) -> None:
+    """A file lock, which is released when its process dies."""
+    first, second = Remembered(tmp_path, {}), Remembered(tmp_path, {})
+    order: list[str] = []
+
+    def ask() -> None:
+        with second.alone("a.deed", "A"):
+            order.append("second")
+
+    asking = threading.Thread(target=ask)
+    with first.alone("a.deed", "A"):
+        asking.start()
+        asking.join(0.2)
+        order.append("first")
+    asking.join()
+    assert order == ["first", "second"]
 
 
 def test_a_file_that_is_damaged_is_not_believed(spec: Path) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from ..labels import FAULTS
 from ..report import failure
 from ..subjects import Subject
 from ..verify import Verdict, verify
@@ -35,6 +37,13 @@ def register(commands: Commands) -> None:
     parser.add_argument("id", metavar="ID", help="as `deedbox verify` names it")
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
     parser.add_argument("--machine", metavar="NAME", help="only this machine")
+    parser.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=tuple(FAULTS),
+        help="search without a fault, as the run was found",
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="instead of printing")
     which = parser.add_mutually_exclusive_group()
     for name, says in (
@@ -63,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     except Unreadable as problem:
         print(f"deedbox: {problem}", file=sys.stderr)
         return 2
-    found = search(id, subjects)
+    without: list[str] = arguments.without
+    found = search(id, subjects, without)
     if found is None:
         print(f"deedbox: no run that breaks anything is called {id}", file=sys.stderr)
         return 2
@@ -81,12 +91,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def search(id: str, subjects: tuple[Subject, ...]) -> tuple[Subject, Verdict] | None:
+def search(
+    id: str, subjects: tuple[Subject, ...], without: Sequence[str] = ()
+) -> tuple[Subject, Verdict] | None:
     """The broken property whose run has this id, or begins with it."""
     if len(id) < SHORTEST:
         return None
     for subject in subjects:
-        report = verify(subject.machine, subject.module, older=subject.older)
+        report = verify(
+            subject.machine,
+            subject.module,
+            faults=[name for name in FAULTS if name not in without],
+            older=subject.older,
+        )
         for verdict in report.verdicts:
             trace = verdict.trace
             if trace is not None and trace.id(verdict.name).startswith(id):
