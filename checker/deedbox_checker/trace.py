@@ -15,13 +15,8 @@ from deedbox import Due
 from msgspec import Struct
 
 from .abstraction import World, normal, numbering
-<<<<<<< mine
 from .environment import Environment
-from .evaluate import phase
 from .labels import PLAIN, Kind, Label
-=======
-from .environment import PLAIN, Environment, Kind, Label
->>>>>>> theirs
 from .model import Model
 from .pictures import changes, picture, point
 from .points import live
