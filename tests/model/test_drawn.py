@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from deedbox_checker.counterexample import command
 from deedbox_checker.counterexample.diagram import clean, comment
-from deedbox_checker.environment import Undo
+from deedbox_checker.far_side import Undo
 from deedbox_checker.subjects import Subject
 from deedbox_checker.verify import Verdict, verify
 
