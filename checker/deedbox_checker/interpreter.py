@@ -98,7 +98,7 @@ class Interpreter:
         deeds = {deed.number: deed for deed in world.deeds}
         row, asked = world.row, world.asked
         withdrawn = reaction.withdrawn and self.promises.withdraws
-        if row is not Row.NONE and (kind is Kind.TAKE or withdrawn):
+        if row is not Row.NONE and (withdrawn or self._answers(effect)):
             if Kind.LATE in self.faults:
                 asked |= {self._awaited_command(world.state)}
             left = world.open_deed
@@ -118,6 +118,13 @@ class Interpreter:
         if asked != world.asked or unarmed != world.unarmed:
             after = with_fields(after, asked=asked, unarmed=unarmed)
         return after, broken
+
+    def _answers(self, effect: Effect) -> bool:
+        """Whether its message is the answer to what was awaited."""
+        if effect.before is None or type(effect.message) not in self.model.outcomes:
+            return False
+        ticket = cast(int, getattr(effect.message, "ticket", 0))
+        return ticket == self.model.machine.awaited(effect.before)
 
     def _refused(self, effect: Effect) -> bool:
         """A commit that does not replace the state it was made from: nothing comes of it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
@@ -135,19 +135,26 @@ class Mishaps:
             return
         idle = with_fields(world, loaded=None)
         yield idle, Label(Kind.BEHIND, "worker", "the other worker does nothing")
-        for effect in self._from(world.loaded):
+        for effect in self._from(world, world.loaded):
             text = f"the other worker commits {effect.label.text}"
             label = with_fields(effect.label, kind=Kind.BEHIND, who="worker", text=text)
             yield self.interpreter.reacted(idle, with_fields(effect, label=label))
 
-    def _from(self, loaded: Struct) -> Iterator[Effect]:
-        """What that worker may make of it: a deadline that is due, else a message."""
+    def _from(self, world: World, loaded: Struct) -> Iterator[Effect]:
+        """What that worker may make of it: a deadline that is due, else a message or an answer."""
         if self.interpreter.due(loaded):
             name = f"{self.interpreter.reactions.due_field(loaded)} fires"
             label = Label(Kind.DUE, "time", name)
             yield from self.interpreter.woken(loaded, label)
         else:
             yield from self.senders.effects(loaded)
+        ticket = self.interpreter.model.machine.awaited(loaded)
+        deed = world.deed(cast(int, getattr(loaded, "deed_number", 0)))
+        if ticket is not None and deed is not None and isinstance(deed.fate, Struct):
+            answer = with_fields(deed.fate, ticket=ticket)
+            name = self.interpreter.model.trigger(answer)
+            label = Label(Kind.TAKE, "worker", f"take the answer {name}", name)
+            yield from self.interpreter.effects(loaded, answer, label)
 
     def _clock(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         """A message whose time is before everything that is stored."""
