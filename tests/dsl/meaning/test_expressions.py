@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from deedbox_dsl import core
+from deedbox_dsl.types import ERROR, INT, EmptyListType, ListOf, Maybe, NoneType, show
 
 from tests.dsl.meaning.specs import found, machine
 
@@ -227,3 +228,13 @@ def test_carry_over_copies_the_own_fields_of_each_state() -> None:
         if clause.body is not None and isinstance(clause.body.exit, core.Stay)
     ]
     assert kept == [("A", ["both", "only"]), ("B", ["both"])]
+
+
+def test_a_type_is_shown_as_a_spec_writes_it() -> None:
+    shown = {
+        "list[int?]": ListOf(Maybe(INT)),
+        "none": NoneType(),
+        "list": EmptyListType(),
+        "?": ERROR,
+    }
+    assert [show(kind) for kind in shown.values()] == list(shown)

@@ -203,3 +203,9 @@ def test_a_count_is_no_longer_than_its_list() -> None:
     assert interval(core.Over("count", "name", NAMES, FLAG, INT, AT), NOTHING) == (
         Interval(0, None)
     )
+
+
+def test_two_literals_are_compared() -> None:
+    assert decide(question("==", constant(3), constant(3)), NOTHING) is True
+    assert decide(question("!=", constant(3), constant(3)), NOTHING) is False
+    assert decide(question("==", constant(3), constant(4)), NOTHING) is False
