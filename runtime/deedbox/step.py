@@ -52,8 +52,8 @@ def step(
     withdrawn = None
     if (
         former is not None
-        and former != machine.awaited(new)
         and former != getattr(message, "ticket", None)
+        and former != machine.awaited(new)
     ):
         withdrawn = former
     changed = bool(owed) or new != state

@@ -340,7 +340,7 @@ class Worker:
         self._drop(held.key)
         loop = self._serving()
         handler = self._handlers[held.codec.name, held.type.name]
-        task = loop.create_task(self._handle(held, handler))
+        task = loop.create_task(self._handle(held, handler), name=held.type.name)
         until = None
         if not held.type.deadline:
             until = self._box.clock.monotonic() + self._limit
