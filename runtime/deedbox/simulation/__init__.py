@@ -21,7 +21,21 @@ from .backing import Backing, InMemory, OnSqlite
 from .conformance import differences
 from .far_side import AnyAnswer, Character
 from .happened import Run
-from .plan import Fault, Plan, Sending, Trouble, Vocabulary, anything, plan, shrunk
+from .lists import Librarian
+from .plan import (
+    Fault,
+    Many,
+    Other,
+    Plan,
+    Redriving,
+    Sending,
+    Trouble,
+    Vocabulary,
+    Within,
+    anything,
+    plan,
+    shrunk,
+)
 from .script import simulate
 from .seen import Decided, Step
 from .world import Tamper
@@ -35,14 +49,19 @@ __all__ = [
     "Decided",
     "Fault",
     "InMemory",
+    "Librarian",
+    "Many",
     "OnSqlite",
+    "Other",
     "Plan",
+    "Redriving",
     "Run",
     "Sending",
     "Step",
     "Tamper",
     "Trouble",
     "Vocabulary",
+    "Within",
     "differences",
     "hold",
     "plan",

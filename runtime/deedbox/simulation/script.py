@@ -50,13 +50,13 @@ class Script:
         senders: list[asyncio.Task[None]] = []
         for _ in range(self.world.plan.processes):
             self.world.open()
-        if self.world.plan.others:
-            senders.append(self.world.spawn(self._others()))
+        others = self.world.spawn(self._others())
+        senders.append(others)
         for sending in self.world.plan.sendings:
             await self.world.sleep(self._gap(sending.after))
             senders.append(self.world.spawn(self.senders.send(sending)))
         for _ in range(60):
-            if not self.world.mishaps.left:
+            if not self.world.mishaps.left and others.done():
                 break
             await self.world.sleep(1_000)
         await self._quiet_down(senders)
