@@ -10,11 +10,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from deedbox.step import step
+from deedbox.codec import Codec
+from deedbox.step import AnyMachine, step
 from deedbox_checker.far_side import Undo
 from deedbox_checker.promises import PROTOCOL, Promises
 from deedbox_checker.subjects import Subject
+from deedbox_checker.takeover import Reads
 from deedbox_checker.verify import Report, verify
+
+from tests.versions import in_flight
 
 from . import reducers
 from .reducers import Reduce, afterwards, beforehand, changed
@@ -30,16 +34,19 @@ class Mistake:
     promises: Promises = PROTOCOL
     undo: Undo = Undo.VOIDS
     step: Callable[..., Any] = step
+    reads: Callable[[AnyMachine], Reads] = Codec
 
     def report(self, faults: Iterable[str] | None = None) -> Report:
         each = self.subject()
         return verify(
             each.machine,
             each.module,
+            older=each.older,
             faults=faults,
             undo=self.undo,
             promises=self.promises,
             step=self.step,
+            reads=self.reads,
         )
 
 
@@ -277,4 +284,26 @@ ELSEWHERE: Final[dict[str, Mistake]] = {
 }
 """By what is wrong."""
 
-MISTAKES: Final = IN_THE_INTERPRETER | ELSEWHERE
+BETWEEN_VERSIONS: Final[Mapping[str, Mistake]] = {
+    "a migration that raises": Mistake(
+        in_flight.raising_on_reserving, {"upgrades": (1, 5)}
+    ),
+    "a migration that loses a key": Mistake(
+        in_flight.losing_the_key, {"keys_are_own": (1, 8)}
+    ),
+    "a migration that counts attempts anew": Mistake(
+        in_flight.counting_anew, {"issues_are_bounded": (1, 9)}
+    ),
+    "an upgrade that withdraws nothing": Mistake(
+        in_flight.draining_no_more,
+        {"rows_are_awaited": (1, 4)},
+        reads=in_flight.Keeping,
+    ),
+}
+"""By what the newer version does with what an older one has left."""
+
+MISTAKES: Final[Mapping[str, Mistake]] = {
+    **IN_THE_INTERPRETER,
+    **ELSEWHERE,
+    **BETWEEN_VERSIONS,
+}

@@ -7,11 +7,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from deedbox.codec import Codec
+from deedbox.step import AnyMachine
+from deedbox.upcast import Upcast
 from deedbox_checker.kept import Kept
 from deedbox_checker.subjects import Subject, subjects
 from deedbox_checker.verify import Report, verify
 from deedbox_dsl import compile
 from deedbox_dsl.problems import has_errors
+from msgspec import Struct
+from msgspec.structs import replace as with_fields
 
 from tests.versions.made import shapes_of
 
@@ -97,3 +102,57 @@ def without_versions(subject: Subject) -> tuple[Kept, ...]:
         Kept(each.version, each.shape, lost="its specs are not kept")
         for each in subject.older
     )
+
+
+# ---- machines with one mistake between their versions --------------------------------
+
+ORDER = "shop/orders.deed"
+LEASE = "fleet/lease.deed"
+RESERVING = "state Reserving becomes StockRunning { .., attempt: 1, cancelled: none }"
+BACKOFF = 'state PaymentBackoff { .., cause: "declined before version 2" }'
+PAUSED = "drop state Paused becomes Free"
+
+
+def losing_the_key() -> Subject:
+    """Whoever undoes the charge later is given an empty key."""
+    lost = RESERVING.replace("attempt: 1,", 'attempt: 1, payment_deed: "",')
+    return gallery(ORDER, (RESERVING, lost))
+
+
+def counting_anew() -> Subject:
+    return gallery(ORDER, (BACKOFF, BACKOFF.replace("..,", "attempt: 1, due,")))
+
+
+def draining_no_more() -> Subject:
+    """A state that waited becomes one that does not: what it waited for is withdrawn."""
+    drops = f"{PAUSED}\n    drop state Draining becomes Free"
+    return gallery(LEASE, (PAUSED, drops))
+
+
+def raising(subject: Subject, name: str, way: str) -> Subject:
+    """Its upcaster of states, or of commands, raises on one of them."""
+    upcaster = getattr(subject.module.machine.older[0], way)
+
+    def fragile(document: Any, *more: Any) -> Any:
+        if type(document).__name__ == name:
+            raise ValueError("not thought of")
+        return upcaster(document, *more)
+
+    return with_older(subject, **{way: fragile})
+
+
+def raising_on_reserving() -> Subject:
+    return raising(gallery(ORDER), "Reserving", "state")
+
+
+class Keeping:
+    """An interpreter that reads as a `Codec` does, and never withdraws."""
+
+    def __init__(self, machine: AnyMachine) -> None:
+        self._codec = Codec(machine)
+
+    def state(self, version: int, document: str, at: int) -> Upcast:
+        return with_fields(self._codec.state(version, document, at), withdrawn=None)
+
+    def command(self, version: int, name: str, document: str) -> Struct:
+        return self._codec.command(version, name, document)

@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from deedbox.codec import Codec
-from deedbox.step import AnyMachine
-from deedbox.upcast import Upcast
 from deedbox_checker.report import as_json, as_text
 from deedbox_checker.verify import with_costs
-from msgspec import Struct
-from msgspec.structs import replace as with_fields
 
 from tests.versions.in_flight import (
+    LEASE,
+    ORDER,
+    RESERVING,
+    Keeping,
     broken,
+    counting_anew,
+    draining_no_more,
     explored,
     gallery,
+    losing_the_key,
     made,
+    raising,
+    raising_on_reserving,
     told,
-    with_older,
     without_versions,
 )
 from tests.versions.made import picks
-
-ORDER = "shop/orders.deed"
-RESERVING = "state Reserving becomes StockRunning { .., attempt: 1, cancelled: none }"
-BACKOFF = 'state PaymentBackoff { .., cause: "declined before version 2" }'
 
 LAMP_1 = """\
 module lamps
@@ -100,7 +98,7 @@ def lamp(migrate: str) -> str:
 
 @pytest.mark.parametrize(
     ("spec", "states", "older"),
-    [(ORDER, 2957, 2350), ("fleet/lease.deed", 876, 80)],
+    [(ORDER, 2957, 2350), (LEASE, 876, 80)],
 )
 def test_the_gallery_takes_over_what_version_1_has_begun(
     spec: str, states: int, older: int
@@ -113,11 +111,39 @@ def test_the_gallery_takes_over_what_version_1_has_begun(
     assert "upgrade" in report.faults
 
 
+def three(second: str) -> str:
+    """Version 3: a lamp whose second light is called otherwise."""
+    first = "migrate from 1 {\n    state Burning { .., since: now }"
+    text = lamp("state Burning { .., since: now }").replace("version 2", "version 3")
+    text = text.replace("Burning", "Lit").replace(
+        "migrate from 1 {\n    state Lit { .., since: now }", first
+    )
+    return text.replace(first, f"{first}\n  }}\n  migrate from 2 {{\n    {second}")
+
+
 def test_three_versions_are_taken_over_by_each_later_one() -> None:
     """A row of version 1 goes through version 2 or past it, and all of it holds."""
-    report = explored(made(*picks()))
+    two = lamp("state Burning { .., since: now }")
+    report = explored(made(LAMP_1, two, three("drop state Burning becomes Lit { .. }")))
     assert report.holds, as_text(report)
     assert [version for version, _ in report.older] == [1, 2]
+
+
+def test_what_the_second_version_lost_of_the_first_is_found_in_the_third() -> None:
+    """By the way past version 2 and by the way through it; the shorter is told."""
+    two = lamp("state Burning { .., since: now }")
+    third = "drop state Burning becomes Lit { .., until: none }"
+    report = explored(made(LAMP_1, two, three(third)))
+    assert broken(report) == {"goes_out": (1, 2)}
+    assert told(report, "goes_out")[0] in ("Start, in version 1", "Start, in version 2")
+
+
+def test_a_version_that_cannot_be_explored_says_why() -> None:
+    """A number from outside is held against another in a migration."""
+    report = explored(made(*picks()))
+    assert report.older == ()
+    assert [version for version, _ in report.lost] == [1, 2]
+    assert all("`size`" in reason for _, reason in report.lost)
 
 
 def test_a_lamp_goes_out_in_the_new_version_too() -> None:
@@ -131,8 +157,7 @@ def test_a_lamp_goes_out_in_the_new_version_too() -> None:
 
 def test_an_empty_key_is_found_when_an_undo_is_given_it() -> None:
     """The deed of the charge is lost on the way: a refund would give back nothing."""
-    lost = RESERVING.replace("attempt: 1,", 'attempt: 1, payment_deed: "",')
-    report = explored(gallery(ORDER, (RESERVING, lost)))
+    report = explored(losing_the_key())
     assert broken(report) == {"keys_are_own": (1, 8)}
     assert told(report, "keys_are_own")[-2:] == [
         "UPGRADE TO VERSION 2",
@@ -156,8 +181,7 @@ def test_a_silent_charge_that_a_migration_forgets_keeps_the_money() -> None:
 
 
 def test_attempts_that_start_anew_exceed_the_policy() -> None:
-    again = BACKOFF.replace("..,", "attempt: 1, due,")
-    report = explored(gallery(ORDER, (BACKOFF, again)))
+    report = explored(counting_anew())
     assert broken(report) == {"issues_are_bounded": (1, 9)}
     assert told(report, "issues_are_bounded")[-1] == "UPGRADE TO VERSION 2"
 
@@ -169,15 +193,7 @@ def test_a_state_that_has_no_deadline_any_more_waits_for_ever() -> None:
 
 def test_an_upcaster_that_raises_becomes_nothing() -> None:
     """The row would be parked; the run ends in the state that it stands in."""
-
-    def fragile(state: Any, at: Any) -> Any:
-        if type(state).__name__ == "Reserving":
-            raise ValueError("not thought of")
-        return way(state, at)
-
-    subject = gallery(ORDER)
-    way = subject.module.machine.older[0].state
-    report = explored(with_older(subject, state=fragile))
+    report = explored(raising_on_reserving())
     assert broken(report) == {"upgrades": (1, 5)}
     assert told(report, "upgrades")[-2:] == [
         "take the answer charge.paid",
@@ -187,56 +203,21 @@ def test_an_upcaster_that_raises_becomes_nothing() -> None:
 
 def test_an_owed_command_that_cannot_be_read_is_found() -> None:
     """The new state awaits it, and its row would be parked."""
-
-    def fragile(command: Any) -> Any:
-        if type(command).__name__ == "Reserve":
-            raise ValueError("not thought of")
-        return way(command)
-
-    subject = gallery(ORDER)
-    way = subject.module.machine.older[0].command
-    found = broken(explored(with_older(subject, command=fragile)))
+    found = broken(explored(raising(gallery(ORDER), "Reserve", "command")))
     assert found["upgrades"] == (1, 5)
 
 
 def test_a_command_that_nobody_awaits_is_found_when_it_cannot_be_read() -> None:
-    def fragile(command: Any) -> Any:
-        if type(command).__name__ == "PageOncall":
-            raise ValueError("not thought of")
-        return way(command)
-
-    subject = gallery(ORDER)
-    way = subject.module.machine.older[0].command
-    report = explored(with_older(subject, command=fragile))
+    report = explored(raising(gallery(ORDER), "PageOncall", "command"))
     assert set(broken(report)) == {"upgrades"}
     assert told(report, "upgrades")[-1].startswith("take the answer")
 
 
-class Keeping:
-    """An interpreter that reads as a `Codec` does, and never withdraws."""
-
-    def __init__(self, machine: AnyMachine) -> None:
-        self._codec = Codec(machine)
-
-    def state(self, version: int, document: str, at: int) -> Upcast:
-        return with_fields(self._codec.state(version, document, at), withdrawn=None)
-
-    def command(self, version: int, name: str, document: str) -> Struct:
-        return self._codec.command(version, name, document)
-
-
 def test_a_command_that_is_dropped_and_not_withdrawn_stays_owed() -> None:
-    subject = gallery(
-        "fleet/lease.deed",
-        (
-            "drop state Paused becomes Free",
-            "drop state Paused becomes Free\n    drop state Draining becomes Free",
-        ),
-    )
+    subject = draining_no_more()
     assert explored(subject).holds
     found = broken(explored(subject, reads=Keeping))
-    assert found["rows_are_awaited"] is not None
-    assert found["rows_are_awaited"][0] == 1
+    assert found["rows_are_awaited"] == (1, 4)
 
 
 # ---- how it is explored -----------------------------------------------------------------
@@ -280,7 +261,7 @@ machine Errand version {version} {{
 
 
 def test_without_the_fault_nothing_older_is_explored() -> None:
-    subject = gallery("fleet/lease.deed")
+    subject = gallery(LEASE)
     report = explored(subject, faults=["crash"])
     assert report.older == ()
     assert "upgrades" not in [verdict.name for verdict in report.verdicts]
@@ -291,7 +272,7 @@ def test_without_the_fault_nothing_older_is_explored() -> None:
 
 def test_the_cost_of_the_fault_is_told() -> None:
     """Everything that version 1 becomes, version 2 becomes by itself, too."""
-    subject = gallery("fleet/lease.deed")
+    subject = gallery(LEASE)
     report = explored(subject)
     told = with_costs(report, subject.machine, subject.module, subject.older)
     assert dict(told.costs)["upgrade"] == 0
@@ -318,15 +299,8 @@ def test_a_version_without_its_specs_is_known_by_its_shape() -> None:
 
 
 def test_by_its_shape_a_state_that_becomes_nothing_is_found() -> None:
-    def fragile(state: Any, at: Any) -> Any:
-        if type(state).__name__ == "Reserving":
-            raise ValueError("not thought of")
-        return way(state, at)
-
-    subject = gallery(ORDER)
-    way = subject.module.machine.older[0].state
-    known = replace(subject, older=without_versions(subject))
-    report = explored(with_older(known, state=fragile))
+    subject = raising_on_reserving()
+    report = explored(replace(subject, older=without_versions(subject)))
     (verdict,) = (each for each in report.verdicts if not each.holds)
     assert verdict.name == "upgrades"
     assert "a stored Reserving of version 1" in verdict.broken
