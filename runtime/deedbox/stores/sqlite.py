@@ -31,13 +31,13 @@ from ..operations import (
 from ..step import AnyMachine
 from .driver import drive
 from .sqlite_file import SCHEMA, Locks, check_file
-from .sqlite_statements import (
+from .sqlite_sql import (
     MACHINE_VERSION,
     NEW_MACHINE_VERSION,
     SCHEMA_NUMBER,
     SHARED,
-    Statements,
 )
+from .sqlite_statements import Statements
 
 T = TypeVar("T")
 
