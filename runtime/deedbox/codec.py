@@ -28,6 +28,8 @@ LONGEST_ID: Final = 512
 _encode = Encoder(order="deterministic").encode
 _ZEROS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
 _LONG: Final = b"0" * 19
+_LONG_IN_THIRDS: Final = b"0" * 6
+"""What 19 digits in a row leave when only every third byte is looked at."""
 
 
 def _leaves(value: object) -> Iterator[object]:
@@ -62,10 +64,11 @@ def text(value: object) -> str:
     if len(document) > LARGEST:
         raise DocumentTooLarge(f"this {type(value).__name__} has {len(document)} bytes")
     said = document.decode()
-    # A regular expression for the same two questions costs six times as much.
-    if document.translate(_ZEROS).find(_LONG) >= 0 or (
-        "\\" in said and "\\u0000" in said
-    ):
+    # A regular expression for the same two questions costs ten times as much.
+    if (
+        document[::3].translate(_ZEROS).find(_LONG_IN_THIRDS) >= 0
+        and document.translate(_ZEROS).find(_LONG) >= 0
+    ) or ("\\" in said and "\\u0000" in said):
         _check(document)
     return said
 
@@ -99,6 +102,7 @@ class Codec:
         "command_types",
         "commands",
         "decode_state",
+        "ends",
         "machine",
         "name",
         "phases",
@@ -114,6 +118,7 @@ class Codec:
         self.phases: dict[type[Struct], str] = {
             state: str(state.__struct_config__.tag) for state in machine.states
         }
+        self.ends = frozenset(self.phases[final] for final in machine.finals)
         self.commands: dict[str, CommandType] = {
             command.name: command for command in machine.commands
         }

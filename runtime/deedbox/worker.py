@@ -223,14 +223,9 @@ class Worker:
         loop = self._serving()
         self._box.refuse_inside()
         codec = self._box.machines.of(machine)
-        names = (
-            frozenset(codec.phases[final] for final in machine.finals)
-            if phases is None
-            else frozenset(phases)
-        )
-        unknown = sorted(names - set(codec.phases.values()))
-        if unknown:
-            raise UnknownMachine(f"{machine.name} has no phase {unknown[0]}")
+        names = codec.ends if phases is None else frozenset(phases)
+        if phases is not None and (unknown := names - set(codec.phases.values())):
+            raise UnknownMachine(f"{machine.name} has no phase {min(unknown)}")
         future: asyncio.Future[object] = loop.create_future()
         watch = Watch(codec, codec.checked_id(id), names, self._reply(future))
         self._writer.submit(watch)

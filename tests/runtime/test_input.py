@@ -24,6 +24,7 @@ from deedbox import (
     errors,
 )
 from deedbox.box import Box
+from deedbox.codec import text
 from deedbox.operations import Load, ask
 from deedbox.testing import FakeClock, picture, settle
 from hands import Hands
@@ -94,6 +95,17 @@ async def test_r13_a_message_that_cannot_be_is_refused(
     async with Worker(box, {job.machine: Hands()}, only=["Job.press"]) as worker:
         with pytest.raises(kind, match=place_of_it):
             await worker.send(job.machine, "a", message)
+
+
+@pytest.mark.parametrize("number", [-(1 << 63) - 1, 1 << 63, (1 << 64) - 1])
+def test_r13_a_number_that_no_store_keeps_is_found_wherever_it_stands(
+    number: int,
+) -> None:
+    """R13: at each distance from the beginning of its document."""
+    for size in range(1, 40):
+        with pytest.raises(WrongType):
+            text(job.Start(job="x" * size, size=number))
+        text(job.Start(job="9" * (size + 19), size=(1 << 63) - 1))
 
 
 @pytest.mark.parametrize("message_id", ["", "m" * 513, "m\0", "\ud800", 7])
