@@ -33,7 +33,7 @@ from .machine import (
 from .spread import spread
 
 if TYPE_CHECKING:
-    from .box import Box, Transaction
+    from .box import Box
     from .errors import (
         DeedboxError,
         DocumentTooLarge,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from .opening import open
     from .step import Step, step
+    from .transaction import Transaction
     from .values import Instance, Journaled, Listed, Migrated, Owed, Receipt, Rules
     from .worker import Worker
 
@@ -114,7 +115,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "box": ("Box", "Transaction"),
+    "box": ("Box",),
     "errors": (
         "DeedboxError",
         "DocumentTooLarge",
@@ -138,6 +139,7 @@ _ELSEWHERE = {
     ),
     "opening": ("open",),
     "step": ("Step", "step"),
+    "transaction": ("Transaction",),
     "values": (
         "Instance",
         "Journaled",

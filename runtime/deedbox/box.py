@@ -12,36 +12,29 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from contextlib import contextmanager
-from contextvars import ContextVar
 from itertools import islice
-from typing import Any, Final, TypeVar, cast
+from typing import Final, TypeVar, cast
 
 from msgspec import Struct
 
-from .batch import Batch, Desk, Migrating, Redriven, Reply, Result, Tell
+from .batch import Migrating, Redriven, Tell
 from .clock import Clock
 from .errors import (
     MisplacedCall,
     SendError,
     StoreClosed,
-    StoreFailed,
 )
 from .machine import Instant, Machine
 from .machines import Machines
 from .operations import (
-    Conflict,
     History,
-    Now,
     Page,
-    Program,
     Store,
-    Unstorable,
     ask,
 )
-from .operations import Transaction as StoreTransaction
-from .protocol import inside
 from .reading import instance, journaled, listed
 from .step import AnyMachine
+from .transaction import Transaction, given, is_within, within
 from .values import Instance, Journaled, Listed, Migrated, Receipt, Rules
 from .writer import Stop, Writer
 
@@ -56,16 +49,6 @@ WAITING: Final = 10_000
 """So many senders may wait in the queue; the next ones wait before it (R16)."""
 
 
-class _Inside:
-    """A transaction of a box; `now`: it is still open."""
-
-    def __init__(self, box: Box) -> None:
-        self.box = box
-        self.now = True
-
-
-_inside: ContextVar[tuple[_Inside, ...]] = ContextVar("inside", default=())
-
 Spawn = Callable[[Callable[[], None]], Callable[[], None]]
 
 
@@ -74,12 +57,6 @@ def spawn_thread(body: Callable[[], None]) -> Callable[[], None]:
     thread = threading.Thread(target=body, name="deedbox writer", daemon=True)
     thread.start()
     return thread.join
-
-
-def _given(answer: object) -> Receipt:
-    if isinstance(answer, BaseException):
-        raise answer
-    return cast("Receipt", answer)
 
 
 class Box:
@@ -225,7 +202,7 @@ class Box:
     def _sent(self, tell: Tell, future: Future[object]) -> Receipt:
         with self._gate:
             self._submit(tell)
-            return _given(future.result())
+            return given(future.result())
 
     def _submit(self, item: Tell | Redriven | Migrating) -> None:
         self.refuse_inside()
@@ -236,8 +213,7 @@ class Box:
 
         So it is in the block itself, in the tasks that it makes and in its `to_thread`.
         """
-        inside = _inside.get()
-        if inside and any(open.box is self and open.now for open in inside):
+        if is_within(self):
             raise MisplacedCall(
                 "Inside `box.transaction()` the box waits for you; use what it gave you:"
                 " `tx.start`, `tx.send`, `tx.get`."
@@ -320,14 +296,8 @@ class Box:
         begin or commit.
         """
         self.refuse_inside()
-        here = _Inside(self)
-        _inside.set((*_inside.get(), here))
-        try:
-            with self.store.transaction() as transaction:
-                yield Transaction(self.machines, self.rules, transaction)
-        finally:
-            here.now = False
-            _inside.set(tuple(open for open in _inside.get() if open is not here))
+        with within(self), self.store.transaction() as transaction:
+            yield Transaction(self.machines, self.rules, transaction)
         self._writer.poke()
 
     def close(self) -> None:
@@ -359,63 +329,3 @@ class Box:
         if join is not None:
             join()
         self._served = False
-
-
-class Transaction:
-    """Inside `box.transaction()`: durable when the block ends, not before."""
-
-    def __init__(
-        self, machines: Machines, rules: Rules, transaction: StoreTransaction
-    ) -> None:
-        self._machines = machines
-        self._rules = rules
-        self._transaction = transaction
-
-    @property
-    def connection(self) -> Any:
-        """The driver's connection, for your own statements; do not commit on it."""
-        return self._transaction.connection
-
-    def start(self, message: Struct, *, message_id: str | None = None) -> Receipt:
-        """As `Box.start`, in this transaction."""
-        return self._tell(
-            lambda reply: self._machines.start(message, message_id, reply)
-        )
-
-    def send(
-        self,
-        machine: Machine[S, B, M, O, C],
-        id: str,
-        message: M,
-        *,
-        message_id: str | None = None,
-    ) -> Receipt:
-        """As `Box.send`, in this transaction."""
-        return self._tell(
-            lambda reply: self._machines.message(
-                machine, id, message, message_id, reply
-            )
-        )
-
-    def get(self, machine: Machine[S, B, M, O, C], id: str) -> Instance[S] | None:
-        """As `Box.get`, with what this transaction has done."""
-        codec = self._machines.of(machine)
-        found = self._transaction.run(instance(codec, id))
-        return cast("Instance[S] | None", found)
-
-    def _tell(self, make: Callable[[Reply], Tell]) -> Receipt:
-        answers: list[object] = []
-        tell = make(answers.append)
-        desk = Desk(self._machines.codecs, self._rules)
-        try:
-            result = self._transaction.run(_step_inside(desk, Batch(tells=[tell])))
-        except (Conflict, Unstorable) as problem:
-            raise StoreFailed(str(problem)) from problem
-        for reply, answer in result.replies:
-            reply(answer)
-        return _given(answers[0])
-
-
-def _step_inside(desk: Desk, batch: Batch) -> Program[Result]:
-    now = yield from ask(Now())
-    return (yield from inside(desk, batch, now))

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from typing import assert_never
 
-from ..box import Transaction
 from ..errors import SendError, StoreError
+from ..transaction import Transaction
 from .guests import Killed
 from .plan import Many, Other, Redriving, Sending, Within
 from .process import Process, resolve
