@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import Final
 
 from . import syntax
-from .parse import parse
 from .parse.lexemes import Lexeme, scan
 from .problems import Edit, Fix, Problem
 from .reserved import LANGUAGE
@@ -58,14 +57,10 @@ def _everywhere(
         if other != path
     )
     taken = any(word.text == new for word in words[path])
-    if elsewhere or taken or old in LANGUAGE or _is_ambiguous(old, modules[path]):
+    reserved = old in LANGUAGE or new in LANGUAGE
+    if elsewhere or taken or reserved or _is_ambiguous(old, modules[path]):
         return ()
     places = [word for word in words[path] if word.text == old]
-    content = text.content
-    for at in reversed(places):
-        content = content[: at.start] + new + content[at.end :]
-    if parse(Text.of(path, content))[1]:
-        return ()
     edits = tuple(Edit(text.span(at.start, at.end), new) for at in places)
     return (Fix(fix.title, edits),)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final, assert_never
 
 from .. import syntax as s
+from ..policies import duration_text
 from .pretty import NOTHING, SPACE, Cat, Doc, cat, group, joined, nest
 
 # The levels of the grammar, loosest first.
@@ -124,12 +125,3 @@ def listed(arguments: list[Doc]) -> Doc:
         return "()"
     inner: Cat = joined(arguments, cat(",", SPACE))
     return group("(", nest(NOTHING, inner), NOTHING, ")")
-
-
-def duration_text(milliseconds: int) -> str:
-    """A duration nobody wrote, in the largest unit that says it exactly."""
-    units = (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000))
-    for unit, size in units:
-        if milliseconds and milliseconds % size == 0:
-            return f"{milliseconds // size}{unit}"
-    return f"{milliseconds}ms"

@@ -11,9 +11,10 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from .. import syntax as s
+from ..policies import duration_text
 from ..source import Span
 from .comments import Entry, Written, stacked
-from .expressions import duration_text, expression, type_text
+from .expressions import expression, type_text
 from .pretty import (
     NOTHING,
     SPACE,

@@ -19,10 +19,11 @@ from typing import assert_never
 from .. import syntax as s
 from ..parse import parse
 from ..parse.lexemes import Lexeme, scan
+from ..policies import duration_text
 from ..problems import Problem
 from ..source import Span, Text
 from .comments import Entry, Written, stacked
-from .expressions import duration_text, type_text
+from .expressions import type_text
 from .items import Item, item_doc
 from .lists import (
     body_doc,

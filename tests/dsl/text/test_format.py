@@ -1,20 +1,17 @@
-"""The laws of the formatter: same tree, same comments, nothing to do a second time."""
+"""The one layout of a spec, as people meet it."""
 
 from __future__ import annotations
 
-import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from deedbox_dsl import syntax
 from deedbox_dsl.format import format_text, format_tree
 from deedbox_dsl.parse import parse
-from deedbox_dsl.parse.lexemes import scan
 from deedbox_dsl.source import Text
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
-from tests.dsl.text.trees import modules
+from tests.dsl.text.trees import remarks
 
 SPECS = sorted(Path(__file__).parents[3].joinpath("specs").glob("*/*.deed"))
 
@@ -29,51 +26,6 @@ def tree(content: str) -> syntax.Module:
     module, problems = parse(Text.of("a.deed", content))
     assert not problems, (problems, content)
     return module
-
-
-slow_to_draw = settings(
-    deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
-)
-
-
-@slow_to_draw
-@given(modules)
-def test_a_printed_tree_parses_to_itself(module: syntax.Module) -> None:
-    assert tree(format_tree(module)) == module
-
-
-@slow_to_draw
-@given(modules)
-def test_formatting_keeps_the_tree_and_is_done_after_once(
-    module: syntax.Module,
-) -> None:
-    once = formatted(format_tree(module))
-    assert tree(once) == module
-    assert formatted(once) == once
-
-
-@slow_to_draw
-@given(modules, st.integers(0, 2**32))
-def test_no_comment_is_lost_wherever_it_stands(
-    module: syntax.Module, seed: int
-) -> None:
-    chance = random.Random(seed)
-    content = format_tree(module)
-    places = [0, *(lexeme.end for lexeme in scan(Text.of("", content)).lexemes)]
-    for number, place in enumerate(
-        sorted(chance.sample(places, min(len(places), 4)), reverse=True)
-    ):
-        blank = chance.choice(("", "\n", "\n\n\n"))
-        comment = f"{blank}  // remark {number}\n"
-        content = content[:place] + comment + content[place:]
-    once = formatted(content)
-    assert tree(once) == tree(content)
-    assert remarks(once) == remarks(content)
-    assert formatted(once) == once
-
-
-def remarks(content: str) -> list[str]:
-    return sorted(each.text for each in scan(Text.of("", content)).comments)
 
 
 @pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
@@ -187,3 +139,47 @@ machine M version 1 {
 }
 """
     )
+
+
+@pytest.mark.parametrize("path", SPECS, ids=lambda path: path.stem)
+def test_a_tree_without_its_text_is_printed_as_one_that_parses_to_it(
+    path: Path,
+) -> None:
+    whole = tree(path.read_text("utf-8"))
+    assert tree(format_tree(whole)) == whole
+
+
+def test_a_policy_that_nobody_wrote_is_printed_from_its_numbers() -> None:
+    module = tree("policy p { first 90s factor 2 max 2h attempts 3 jitter 20% }\n")
+    (policy,) = module.declarations
+    assert isinstance(policy, syntax.Policy)
+    unwritten = tuple(replace(item, written="") for item in policy.items)
+    printed = format_tree(
+        replace(module, declarations=(replace(policy, items=unwritten),))
+    )
+    assert printed == "policy p { first 90s factor 2 max 2h attempts 3 jitter 20% }\n"
+
+
+def test_what_is_empty_is_printed_empty() -> None:
+    source = (
+        "machine M version 1 {\n  command sweep()\n  start { do sweep() goto A }\n}\n"
+    )
+    assert formatted(source) == source
+    assert formatted("machine M version 1 {\n}\n") == "machine M version 1 {}\n"
+
+
+def test_a_choice_of_several_lines_stays_so() -> None:
+    source = "choice Place {\n    Desk { number: int }\n  | Floor\n}\n"
+    assert formatted(source) == source
+
+
+def test_a_migration_of_a_command_is_printed_as_it_is_written() -> None:
+    source = """machine M version 2 {
+  migrate from 1 {
+    state A { .. }
+    drop state B becomes A
+    command sweep { .., pieces: 1 }
+  }
+}
+"""
+    assert formatted(source) == source

@@ -157,3 +157,9 @@ def test_a_very_long_number_with_a_strange_unit_gets_no_suggestion() -> None:
 def test_a_wide_semicolon_is_written_as_nothing() -> None:
     (problem,) = scan(Text.of("a.deed", "key \uff1b id")).problems
     assert [fix.title for fix in problem.fixes] == ["Write nothing"]
+
+
+def test_a_text_of_more_words_than_a_spec_has_is_one_problem() -> None:
+    scanned = scan(Text.of("a.deed", "word " * 100_001))
+    (problem,) = scanned.problems
+    assert (problem.code, scanned.lexemes) == ("DEED101", ())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from deedbox_dsl import syntax as s
-from deedbox_dsl.source import Span
+from deedbox_dsl.parse.lexemes import scan
+from deedbox_dsl.source import Span, Text
 from hypothesis import strategies as st
 
 NOWHERE = Span("", 0, 0, 1, 1)
@@ -323,3 +324,8 @@ modules = st.builds(
     st.lists(declarations, max_size=3).map(tuple),
     here,
 )
+
+
+def remarks(content: str) -> list[str]:
+    """The comments of a text, in no order."""
+    return sorted(each.text for each in scan(Text.of("", content)).comments)
