@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from multiprocessing import get_context
 from pathlib import Path
@@ -16,6 +15,7 @@ from deedbox.testing import FakeClock, Picture, crash, picture, settle
 from hands import Hands, Held
 from jobs import job
 from place import MACHINES, Place
+from victim import killed
 
 
 async def test_claim_and_session_stay_until_another_finds_them(place: Place) -> None:
@@ -86,17 +86,6 @@ def test_a_killed_process_and_a_crash_in_memory_leave_the_same_rows(
     file.register(MACHINES)
     assert rows(picture(file, MACHINES)) == rows(picture(store, MACHINES))
     file.close()
-
-
-def killed(path: Path) -> None:
-    async def live() -> None:
-        with deedbox.open(f"sqlite:///{path}", MACHINES, clock=FakeClock()) as box:
-            async with Worker(box, {job.machine: Held()}) as worker:
-                await worker.start(job.Start(job="a"))
-                await settle(worker)
-                os.kill(os.getpid(), signal.SIGKILL)
-
-    asyncio.run(live())
 
 
 def rows(found: Picture) -> tuple[object, ...]:
