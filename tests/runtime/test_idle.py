@@ -13,7 +13,16 @@ import deedbox
 import pytest
 from deedbox import Rules, Worker
 from deedbox.box import Box
-from deedbox.operations import ListDue, Look, Save
+from deedbox.operations import (
+    Begin,
+    Claim,
+    ListDue,
+    Look,
+    OutboxRow,
+    Program,
+    Save,
+    ask,
+)
 from deedbox.stores.sqlite import SqliteStore
 from deedbox.testing import EPOCH, FakeClock, elapse, settle
 from hands import Hands, Held
@@ -28,6 +37,15 @@ with recursive numbers (number) as (
 insert into deedbox_job
 select printf('s%06d', number), rev, phase, at, born, version, ? + number, parked, doc
 from deedbox_job, numbers where id = 'sleeper'"""
+
+OWED: Final = """
+with recursive numbers (number) as (
+  select 1 union all select number + 1 from numbers where number < ?
+)
+insert into deedbox_outbox
+select machine, printf('o%06d', number), ticket, command, key, claim, next_at, tries,
+  started, parked, error, version, doc
+from deedbox_outbox, numbers"""
 
 
 def sleepers(path: Path, number: int) -> None:
@@ -158,6 +176,32 @@ async def test_r7_wakes_come_in_the_order_in_which_they_fell_due(place: Place) -
     assert saved == [f"j{number:04}" for number in numbers]
     order = [type(op) for op in watched.seen if isinstance(op, ListDue | Look)]
     assert order == [Look, ListDue, ListDue, ListDue, Look]
+
+
+async def test_r16_a_long_backlog_is_claimed_as_quickly_as_a_short_one(
+    tmp_path: Path,
+) -> None:
+    """R16: what waits in the store is taken in its order, and no more of it is read."""
+    path, clock = tmp_path / "owing.db", FakeClock()
+    with Box(
+        SqliteStore(path, clock), MACHINES, rules=Rules(), clock=clock, peers=False
+    ) as box:
+        box.start(job.Start(job="first"))
+    db = sqlite3.connect(path)
+    db.execute(OWED, (50_000,))
+    db.commit()
+    db.close()
+    traced, claims = Traced(path, clock), [("Job", "run", job.machine.version, 1)]
+    traced.store.register(MACHINES)
+
+    def claimed() -> Program[list[OutboxRow]]:
+        yield from ask(Begin())
+        return (yield from ask(Claim(9, clock.wall(), claims)))
+
+    (row,) = traced.store.run(claimed())
+    assert row[1] == "first"
+    assert traced.thousands == 0
+    traced.store.close()
 
 
 @pytest.mark.parametrize("window", [1, 3])

@@ -45,6 +45,10 @@ create table if not exists deedbox_outbox (
     """\
 create index if not exists deedbox_outbox_next on deedbox_outbox (next_at)
   where claim is null and parked is null""",
+    """\
+create index if not exists deedbox_outbox_due
+  on deedbox_outbox (machine, command, next_at)
+  where claim is null and parked is null""",
     f"""\
 create index if not exists deedbox_outbox_suspect on deedbox_outbox (next_at)
   where claim is null and parked is null and {SUSPECT}""",
