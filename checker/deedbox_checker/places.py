@@ -17,7 +17,18 @@ from deedbox_dsl import core
 from .domain import Domain, is_instant
 from .evaluate import Scene, Value, delay_after, inline, number, spread_of, value
 from .points import Points
-from .sums import Endless, Lengths, Part, Path, Sum, name_of, path
+from .sums import (
+    BETWEEN,
+    MULTIPLIED,
+    TO_SEVERAL,
+    Endless,
+    Lengths,
+    Part,
+    Path,
+    Sum,
+    name_of,
+    path,
+)
 
 Range: TypeAlias = Callable[[Scene], tuple[int, int]]
 Anchor: TypeAlias = tuple[Part | None, int]
@@ -120,7 +131,7 @@ def anchored(listed: list[Sum]) -> dict[Part, Anchor]:
         for part, many in each.parts:
             if not is_instant(part.type):
                 if abs(many) != 1:
-                    raise Endless(name_of(part), "a length from outside is multiplied")
+                    raise Endless(name_of(part), MULTIPLIED)
                 known = choices.setdefault(part, {})
                 known[plus, many] = known[minus, -many] = None
     for chosen in product(*choices.values()):
@@ -129,7 +140,7 @@ def anchored(listed: list[Sum]) -> dict[Part, Anchor]:
             return anchors
     raise Endless(
         name_of(next(iter(choices))),
-        "a length from outside is added to several instants in one step",
+        TO_SEVERAL,
     )
 
 
@@ -139,7 +150,7 @@ def ends(each: Sum) -> tuple[Part | None, Part | None]:
     minus = [part for part, many in each.parts if is_instant(part.type) and many == -1]
     instants = [part for part, _ in each.parts if is_instant(part.type)]
     if len(plus) > 1 or len(minus) > 1 or len(plus) + len(minus) < len(instants):
-        raise Endless(name_of(instants[0]), "several instants are added up")
+        raise Endless(name_of(instants[0]), BETWEEN)
     return (plus[0] if plus else None), (minus[0] if minus else None)
 
 

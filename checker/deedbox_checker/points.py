@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from .domain import EPOCH, bodies, body_expressions, body_sets, is_instant
 from .evaluate import inline, rebuilt, walk
 from .scanning import is_due
-from .sums import Endless, Sum, asked, comparisons_in
+from .sums import SEVERAL_DISTANCES, Endless, Sum, asked, comparisons_in
 
 UNIT = 10_000_000_000
 
@@ -93,9 +93,9 @@ def settle(said: Comparison, offsets: dict[str, int]) -> None:
             elif offsets.setdefault(one, offsets[two] + said.fixed) != (
                 offsets[two] + said.fixed
             ):
-                raise Endless(one, "what is said of it needs several distances")
+                raise Endless(one, SEVERAL_DISTANCES)
         case listed:
-            raise Endless(listed[0][0], "what is said of it needs several distances")
+            raise Endless(listed[0][0], SEVERAL_DISTANCES)
 
 
 def found_in(machine: core.Machine, roots: Iterable[core.Expr]) -> Iterator[Comparison]:

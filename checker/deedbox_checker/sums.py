@@ -28,6 +28,31 @@ Path: TypeAlias = tuple[str | int, ...]
 """`state` or `message`, and the way from there: names of fields, numbers of items."""
 
 
+OF_THE_KEY: Final = (
+    "times hang on an instant of the key, which has one value to the explorer: bring it"
+    " in the `given` too"
+)
+OF_A_LIST: Final = (
+    "times hang on the items of a list, of which there may be many: bring the one that"
+    " matters in a field of its own"
+)
+MULTIPLIED: Final = (
+    "a length of time from outside is multiplied: let the sender bring the product"
+)
+TO_SEVERAL: Final = (
+    "a length of time from outside is added to several instants in one step: make one of"
+    " them from the other"
+)
+BETWEEN: Final = (
+    "lengths between instants are compared with each other: store one of them as a"
+    " `duration`"
+)
+SEVERAL_DISTANCES: Final = (
+    "a property compares it with other instants at several distances: say it of steps,"
+    " with `across`"
+)
+
+
 class Endless(Exception):
     """An instant or a length of time is used in a way whose order is not finite."""
 
@@ -205,9 +230,9 @@ def sums(expr: core.Expr) -> tuple[Sum, ...]:
         ):
             return tuple(one for argument in arguments for one in sums(argument))
         case core.Binary(operator="*"):
-            raise Endless(name_of(expr), "a length from outside is multiplied")
+            raise Endless(name_of(expr), MULTIPLIED)
         case _:
-            raise Endless(name_of(expr), "it is computed from the items of a list")
+            raise Endless(name_of(expr), OF_A_LIST)
 
 
 def known_length(length: Number) -> Lengths:
@@ -229,7 +254,7 @@ def path(part: core.Expr) -> Path:
     """Where the instant or the length is held that `part` reads."""
     match part:
         case core.Read(scope="key", name=name):
-            raise Endless(name, "it is a part of the key")
+            raise Endless(name, OF_THE_KEY)
         case core.Read(scope="given" | "state", name=name):
             return ("state", name)
         case core.Bound(name=name):
@@ -243,7 +268,7 @@ def path(part: core.Expr) -> Path:
         case core.Call(function="last", arguments=(listed,)):
             return (*path(undropped(listed)), -1)
         case _:
-            raise Endless(name_of(part), "it is read from the items of a list")
+            raise Endless(name_of(part), OF_A_LIST)
 
 
 def first(listed: core.Expr, skipped: int) -> Path:

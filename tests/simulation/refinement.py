@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from random import Random
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import msgspec
 from deedbox import Due
@@ -31,6 +31,7 @@ from deedbox_checker.abstraction import (
 )
 from deedbox_checker.domain import EPOCH, bounds, is_instant, is_int, is_length
 from deedbox_checker.environment import environment
+from deedbox_checker.evaluate import phase
 from deedbox_checker.labels import FAULTS, Kind, Label
 from deedbox_checker.model import Model
 from deedbox_checker.reaction import reactions
@@ -43,11 +44,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 UNSEEN: Final = frozenset(
-    {Kind.HAND_OUT, Kind.CRASH, Kind.RAISE, Kind.TIME, Kind.EARLY}
+    {Kind.HAND_OUT, Kind.CRASH, Kind.RAISE, Kind.TIME, Kind.EARLY, Kind.SECOND}
 )
 DECIDES: Final = frozenset({Kind.FAR_SIDE, Kind.ARRIVAL})
 LIMIT: Final = 150_000
+LONGER: Final = 4
+"""So many times as much is sent in a long run as in another, and once."""
 SPANS: Final = (0, 1, 1_000, 60_000, 600_000, 7_200_000, 90_000_000, 40 * 86_400_000)
+
+
+Sort: TypeAlias = tuple[str | None, str | None, Kind, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,28 @@ class Explored:
                         left.append(edge.target)
             found = self.closures[world] = frozenset(reached)
         return found
+
+    def told(self) -> str:
+        """How much of what was explored the runs have shown.
+
+        A sort is a step by its phases and its name: a machine with counters has many
+        steps of one sort.
+        """
+        visible = self.visible()
+        every, shown = set[Sort](), set[Sort]()
+        for world in range(len(self.states)):
+            for edge in self.edges(world):
+                if edge.number in visible:
+                    phases = phase(self.states[world]), phase(self.states[edge.target])
+                    sort = (*phases, edge.label.kind, edge.label.subject)
+                    every.add(sort)
+                    if edge.number in self.taken:
+                        shown.add(sort)
+        share = len(self.taken & visible) * 100 // len(visible)
+        return (
+            f"{len(self.taken)} of {len(visible)} explored steps ({share} %),"
+            f" {len(shown)} of {len(every)} sorts"
+        )
 
     def visible(self) -> set[int]:
         """The explored edges that a run could show."""
@@ -222,18 +250,47 @@ class Words:
     def vocabulary(self) -> Vocabulary:
         return Vocabulary(self.codec, self.start, self.message)
 
+    @property
+    def age(self) -> int:
+        """Milliseconds in which something comes that lies far ahead."""
+        return self.model.domain.longest // 4 + 1
+
     def plan(self, seed: int) -> Plan:
-        return planned(seed, [self.vocabulary])
+        return planned(seed, [self.vocabulary], self.age)
 
 
 def _as(kind: type[Struct], value: Struct) -> Struct:
     return msgspec.json.decode(msgspec.json.encode(value), type=kind)
 
 
-def planned(seed: int, vocabularies: Sequence[Vocabulary]) -> Plan:
-    """A plan that keeps everybody: the explorer does not know how instances are removed."""
+def planned(seed: int, vocabularies: Sequence[Vocabulary], age: int) -> Plan:
+    """A plan that keeps everybody: the explorer does not know how instances are removed.
+
+    Every other one is long, and waits for deadlines most of the time, once for an `age`.
+    """
     made = plan(seed, vocabularies)
-    return replace(made, rules=replace(made.rules, keep=None))
+    sendings, calls = list(made.sendings), list(made.calls)
+    if seed % 2:
+        for further in range(1, LONGER + 1):
+            more = plan(seed + further * 10_000, vocabularies)
+            sendings += more.sendings
+            calls += [replace(one, at=one.at + further * 6) for one in more.calls]
+        dice = Random(f"waits {seed}")
+        aged = dice.randrange(len(sendings))
+        sendings = [
+            replace(
+                one,
+                after=age if n == aged else dice.choice((one.after, None, None)),
+                message_id=one.message_id and f"{one.message_id} of {n}",
+            )
+            for n, one in enumerate(sendings)
+        ]
+    return replace(
+        made,
+        sendings=tuple(sendings),
+        calls=tuple(sorted(calls, key=lambda one: one.at)),
+        rules=replace(made.rules, keep=None),
+    )
 
 
 def drawn(made: Model, type: Type, value: object, random: Random) -> object:
@@ -389,7 +446,8 @@ class Party:
     def run(self, seed: int) -> list[Step | Decided]:
         """What happened to the instances in the run of a seed; no law was broken."""
         everyone = [words for words, _ in self.members.values()]
-        made = planned(seed, [words.vocabulary for words in everyone])
+        age = max(words.age for words in everyone)
+        made = planned(seed, [words.vocabulary for words in everyone], age)
         done = simulate(made, [words.codec.machine for words in everyone], self)
         assert done.broken == []
         return done.events
