@@ -58,9 +58,36 @@ APART: Final[dict[str, Command]] = {
     "tests/simulation/test_mutants.py": (),
     "tests/simulation/test_refinement.py": (),
 }
-OTHERS: Final = tuple(f"--ignore={path}" for path in APART)
+UNREACHED: Final = ("--fail-under=100", "--show-missing", "--skip-covered")
+# These reach no line of the language that the others do not reach, and take long.
+LONG: Final = (
+    "tests/dsl/meaning/test_saga_laws.py",
+    "tests/dsl/text/test_depth.py",
+    "tests/dsl/text/test_format_laws.py",
+    "tests/dsl/text/test_mutations.py",
+)
+
+
+def measured() -> Iterator[str]:
+    """The tests that together reach every line of the language."""
+    yield "tests/corpus"
+    for name in ("checks", "diff", "written_shapes"):
+        yield f"tests/versions/test_{name}.py"
+    for file in sorted((ROOT / "tests" / "dsl").rglob("test_*.py")):
+        path = file.relative_to(ROOT).as_posix()
+        if path not in LONG:
+            yield path
+
+
+MEASURED: Final = tuple(measured())
+OTHERS: Final = tuple(f"--ignore={path}" for path in (*APART, *MEASURED))
 TESTS: Final = (
     Part("Spin, rumur and Graphviz", (str(ROOT / "scripts" / "strangers"),)),
+    Part(
+        "tests of the language",
+        ("coverage", "run", "--source=deedbox_dsl", "-m", "pytest", *MEASURED),
+    ),
+    Part("lines that none of them reached", ("coverage", "report", *UNREACHED)),
     Part("tests", ("pytest", "-n", "2", *OTHERS, "tests")),
     *(Part(path, ("pytest", *options, path)) for path, options in APART.items()),
 )
