@@ -71,10 +71,11 @@ def fill(folder: Path, files: Mapping[str, str]) -> None:
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(folder), *PATHS])
+    mine = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")}
     return subprocess.run(
         [sys.executable, "-m", *command],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": paths, "MYPYPATH": paths, "COLUMNS": "250"},
+        env={**mine, "PYTHONPATH": paths, "MYPYPATH": paths, "COLUMNS": "250"},
         capture_output=True,
         text=True,
         check=False,
@@ -83,7 +84,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 def outcomes(folder: Path) -> dict[tuple[str, str], tuple[str, str]]:
     """For each specimen and place how its test went, and in what words."""
-    done = run(folder, "pytest", "-q", "-rA", "--tb=no", "-p", "no:cacheprovider")
+    done = run(folder, "pytest", "-q", "-n", "2", "-rA", "--tb=no")
     return {
         (name, where): (status, words.removeprefix(" - "))
         for status, name, where, words in OUTCOME.findall(done.stdout)
