@@ -91,6 +91,7 @@ def outcomes(folder: Path) -> dict[tuple[str, str], tuple[str, str]]:
     }
 
 
+@pytest.mark.timeout(900)  # some seventy tests on each side, half of them in processes
 def test_a_kept_test_fails_on_the_mistake_and_passes_without_it(
     folders: tuple[Path, Path],
 ) -> None:
