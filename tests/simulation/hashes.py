@@ -6,11 +6,15 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "runtime"), str(ROOT / "tests" / "replay")]
+HERE = Path(__file__).parent
+PLACES = ("runtime", "dsl", "generator", "checker")
+sys.path[:0] = [str(HERE), *(str(ROOT / place) for place in PLACES)]
 
-from deedbox.simulation import run  # noqa: E402  the paths come first
-from lease import lease  # noqa: E402
-from orders import order  # noqa: E402
+from deedbox.simulation import plan_of, run  # noqa: E402  the paths come first
+from gallery import machines  # noqa: E402
 
-for seed in range(12):
-    print(run(seed, [order.machine, lease.machine]).hash)
+for group in (("Order", "Lease"), ("Showcase",)):
+    found = machines(group)
+    for seed in range(12):
+        others = [type(other).__name__ for other in plan_of(seed, found).others]
+        print(run(seed, found).hash, *others)

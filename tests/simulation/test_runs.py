@@ -69,7 +69,10 @@ def test_one_seed_is_one_run_in_every_process() -> None:
         for seed in ("1", "4242")
     }
     assert len(said) == 1
-    assert len(said.pop().split()) == 12
+    lines = said.pop().splitlines()
+    assert len({line.split()[0] for line in lines}) == 24
+    done = {name for line in lines for name in line.split()[1:]}
+    assert done == {"Within", "Many", "Redriving"}
 
 
 def test_r7_processes_with_nothing_to_do_do_not_wake_each_other() -> None:
