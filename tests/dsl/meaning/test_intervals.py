@@ -209,3 +209,29 @@ def test_two_literals_are_compared() -> None:
     assert decide(question("==", constant(3), constant(3)), NOTHING) is True
     assert decide(question("!=", constant(3), constant(3)), NOTHING) is False
     assert decide(question("==", constant(3), constant(4)), NOTHING) is False
+
+
+def test_what_follows_from_a_guard_is_known_behind_it() -> None:
+    small, large = question("<", X, constant(0)), question("<", Y, constant(0))
+    assert decide(large, learn(NOTHING, question("and", small, large), True)) is True
+    denied_both = learn(NOTHING, question("implies", small, large), False)
+    assert decide(small, denied_both) is True
+    assert decide(large, denied_both) is False
+
+
+def test_of_two_cases_one_of_which_never_comes_the_other_is_known() -> None:
+    never = question("<", X, constant(-3))
+    small = question("<", Y, constant(0))
+    for either in (question("or", never, small), question("or", small, never)):
+        assert decide(small, learn(NOTHING, either, True)) is True
+    assert decide(small, learn(NOTHING, never, True)) is None
+
+
+def test_a_negative_lies_on_the_other_side() -> None:
+    facts = learn(NOTHING, known_at_least(X, 1), True)
+    assert interval(negative(X), facts) == Interval(-3, -1)
+
+
+def test_a_literal_outside_what_it_equals_never_comes() -> None:
+    assert decide(question("==", constant(4), X), NOTHING) is False
+    assert decide(question("<", constant(4), constant(3)), NOTHING) is False
