@@ -150,6 +150,25 @@ def _to_room_running(state, *, seat_id, seat_deed, **_):
 """,
     ),
 )
+WAITS: Final = (
+    Miswritten(
+        "a wait without a wake",
+        "Order",
+        "nothing ever moves PaymentUndoBackoff",
+        more="""
+from dataclasses import replace
+
+_right = wake
+
+
+def _forgetful(state):
+    return None if isinstance(state, PaymentUndoBackoff) else _right(state)
+
+
+machine = replace(machine, wake=_forgetful)
+""",
+    ),
+)
 SCANS: Final = (
     Miswritten(
         "no more than a page is asked for",

@@ -12,17 +12,19 @@ from deedbox.simulation.lists import Lists, Records
 from deedbox.simulation.scans import Scans
 from deedbox.step import AnyMachine
 from gallery import compiled, machine, miswritten
-from miswritten import SAGAS, SCANS, Miswritten
+from miswritten import SAGAS, SCANS, WAITS, Miswritten
 from msgspec.structs import replace
 
 SEEDS: Final = 1_500
 
 
-@pytest.mark.parametrize("wrong", [*SAGAS, *SCANS], ids=lambda wrong: wrong.name)
+@pytest.mark.parametrize(
+    "wrong", [*SAGAS, *SCANS, *WAITS], ids=lambda wrong: wrong.name
+)
 def test_a_machine_that_is_wrong_is_found_out(
     wrong: Miswritten, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Properties 9, 10 and 11, each by the law that speaks of it."""
+    """Properties 5, 9, 10 and 11, each by the law that speaks of it."""
     each = miswritten(wrong.machine, wrong.old, wrong.new, wrong.more)
     for seed in range(SEEDS):
         broken = run(seed, [each]).broken
