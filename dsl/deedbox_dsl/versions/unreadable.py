@@ -90,8 +90,8 @@ def unreadable_states(
     if not same_fields(older.key, target.key) or [e.name for e in older.key] != [
         e.name for e in target.key
     ]:
-        why = "the key changed, and an instance keeps the key it has"
-        yield Unreadable((why,), None)
+        changed = "the key changed, and an instance keeps the key it has"
+        yield Unreadable((changed,), None)
     given = [text for text, _ in changes("the given", older.given, target.given)]
     new_given = not_copied(older.given, target.given)
     states = {each.name: each for each in target.states}

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 from deedbox_dsl import core
-from deedbox_dsl.types import ERROR, INT, EmptyListType, ListOf, Maybe, NoneType, show
+from deedbox_dsl.types import (
+    ERROR,
+    INT,
+    EmptyListType,
+    ListOf,
+    Maybe,
+    NoneType,
+    Type,
+    show,
+)
 
 from tests.dsl.meaning.specs import found, machine
 
@@ -231,7 +240,7 @@ def test_carry_over_copies_the_own_fields_of_each_state() -> None:
 
 
 def test_a_type_is_shown_as_a_spec_writes_it() -> None:
-    shown = {
+    shown: dict[str, Type] = {
         "list[int?]": ListOf(Maybe(INT)),
         "none": NoneType(),
         "list": EmptyListType(),
