@@ -14,6 +14,7 @@ from deedbox.codec import Codec
 from deedbox_dsl import core
 from msgspec import Struct
 
+from .domain import Domain, bare
 from .environment import Environment, environment
 from .far_side import Undo
 from .joined import joined
@@ -79,6 +80,10 @@ def _together(
             if isinstance(model, str):
                 return f"version {machine.version}: {model}"
             models.append(model)
+        for machine, _ in there:
+            other = read_as_other(machine, spec, made.domain)
+            if other:
+                return other
         between = {
             (older.spec.version, later.spec.version): ways(older, later)
             for older in models
@@ -89,6 +94,26 @@ def _together(
         return f"`{found.name}`: {found.why}"
     older = tuple((model.spec.version, model) for model in models[1:])
     return Line(made, older, between)
+
+
+def read_as_other(older: core.Machine, spec: core.Machine, data: Domain) -> str:
+    """A field that has another type now, whose values are told apart: they were not."""
+    for migration in spec.migrations:
+        if migration.older.version != older.version:
+            continue
+        shape = migration.older
+        states = {state.name: state.fields for state in shape.states}
+        pairs = [(older.given, shape.given)]
+        pairs += [(state.fields, states[state.name]) for state in older.states]
+        for own, rebased in pairs:
+            becomes = {each.name: bare(each.type) for each in rebased}
+            for each in own:
+                kind = becomes[each.name]
+                if bare(each.type) != kind and not data.carried(kind):
+                    return (
+                        f"`{each.name}` has another type now, and is told apart by it"
+                    )
+    return ""
 
 
 def environs(

@@ -25,7 +25,7 @@ SPECS = ROOT / "specs"
 
 
 def made(*texts: str, spec: str = "made.deed", kept: Mapping[int, str] = {}) -> Subject:
-    """The machine of the last text; the others are released before it.
+    """The first machine of the last text; the others are released before it.
 
     `kept`: what is found beside a shape, where it is another text.
     """
@@ -38,8 +38,7 @@ def made(*texts: str, spec: str = "made.deed", kept: Mapping[int, str] = {}) -> 
         for path, shape in shapes_of(program).items():
             shapes[path] = shape
             beside[f"{path.removesuffix('.json')}/{spec}"] = kept.get(number, text)
-    (subject,) = subjects(program, shapes, beside)
-    return subject
+    return subjects(program, shapes, beside)[0]
 
 
 def gallery(spec: str, *rewrite: tuple[str, str]) -> Subject:

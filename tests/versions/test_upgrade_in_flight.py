@@ -12,6 +12,7 @@ from tests.versions.in_flight import (
     LEASE,
     ORDER,
     RESERVING,
+    SPECS,
     Keeping,
     broken,
     counting_anew,
@@ -220,6 +221,53 @@ def test_a_command_that_is_dropped_and_not_withdrawn_stays_owed() -> None:
     assert found["rows_are_awaited"] == (1, 4)
 
 
+def notes(version: int, message: str, tells: str) -> str:
+    migrate = "migrate from 1 { state Open { pages: 0 } }" * (version == 2)
+    field = " { pages: int }" * (version == 2)
+    sets = " { pages: 0 }" * (version == 2)
+    return f"""\
+module notes
+
+/// Somebody who leaves notes.
+machine Writer version {version} {{
+  key writer: text
+  state Open{field}
+  final Gone
+  message Write {{ words: text }}
+  message Leave
+  start {{ goto Open{sets} }}
+  in Open {{
+    on Write as m {{ tell Board("hall") {tells} stay }}
+    on Leave {{ goto Gone }}
+  }}
+  {migrate}
+}}
+
+/// Where notes hang.
+machine Board version 1 {{
+  key board: text
+  state Hanging
+  message {message}
+  start {{ goto Hanging }}
+  in Hanging {{ on Pin {{ stay }} }}
+  allow DEED406 "a board hangs for ever"
+}}
+"""
+
+
+def test_a_message_on_its_way_to_a_machine_that_wants_more_is_found() -> None:
+    """What is told is read in the words of who is told; a row without them is parked."""
+    one = notes(1, "Pin { words: text }", "Pin { words: m.words }")
+    same = notes(2, "Pin { words: text }", "Pin { words: m.words }")
+    assert explored(made(one, same)).holds
+    more = notes(
+        2, "Pin { words: text, by: text }", "Pin { words: m.words, by: writer }"
+    )
+    report = explored(made(one, more))
+    assert broken(report) == {"upgrades": (0, 2)}
+    assert told(report, "upgrades") == ["Start, in version 1", "Write"]
+
+
 # ---- how it is explored -----------------------------------------------------------------
 
 
@@ -258,6 +306,17 @@ machine Errand version {version} {{
   {migrate}
 }}
 """
+
+
+def test_a_type_that_is_called_otherwise_is_explored_where_nobody_compares_it() -> None:
+    """The values of a type go by its name; what was not told apart cannot be now."""
+    one = (SPECS / ".shapes" / "lease.1" / "fleet" / "leases.deed").read_text("utf-8")
+    two = (SPECS / "fleet" / "lease.deed").read_text("utf-8")
+    carried = made(one, two.replace("ResourceId", "Thing"), spec="lease.deed")
+    assert explored(carried).lost == ()
+    compared = made(one, two.replace("HolderId", "Somebody"), spec="lease.deed")
+    (lost,) = explored(compared).lost
+    assert lost == (1, "`holder` has another type now, and is told apart by it")
 
 
 def test_without_the_fault_nothing_older_is_explored() -> None:
