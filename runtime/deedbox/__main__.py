@@ -98,7 +98,8 @@ def add_migrate(commands: Commands) -> None:
 def migrate(arguments: argparse.Namespace) -> int:
     from .bulk import migrate
 
-    return migrate(arguments.store, arguments.modules, max(arguments.page, 1))
+    page = min(max(arguments.page, 1), 10_000)
+    return migrate(arguments.store, arguments.modules, page)
 
 
 def add_extra(commands: Commands, extra: EntryPoint) -> None:

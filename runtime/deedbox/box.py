@@ -23,6 +23,7 @@ from .errors import (
     MisplacedCall,
     SendError,
     StoreClosed,
+    WrongType,
 )
 from .machine import Instant, Machine
 from .machines import Machines
@@ -48,6 +49,8 @@ CHUNK: Final = 512
 WAITING: Final = 10_000
 """So many senders may wait in the queue; the next ones wait before it (R16)."""
 
+
+LARGEST_PAGE: Final = 10_000
 
 Spawn = Callable[[Callable[[], None]], Callable[[], None]]
 
@@ -170,7 +173,8 @@ class Box:
 
         Their deliveries are counted from zero again.  How many rows were parked.
         """
-        answer = self.redriven(machine, id).result()
+        with self._gate:
+            answer = self.redriven(machine, id).result()
         if isinstance(answer, BaseException):
             raise answer
         return cast("int", answer)
@@ -183,10 +187,12 @@ class Box:
         beside a worker, does no harm.
         """
         codec, whole = self.machines.of(machine), Migrated(0, 0, 0, "")
+        _check_page(page)
         while True:
             future: Future[object] = Future()
-            self._submit(Migrating(codec, whole.last, page, future.set_result))
-            answer = future.result()
+            with self._gate:
+                self._submit(Migrating(codec, whole.last, page, future.set_result))
+                answer = future.result()
             if isinstance(answer, BaseException):
                 raise answer
             found = cast("Migrated", answer)
@@ -270,12 +276,13 @@ class Box:
         after: str = "",
         limit: int = 100,
     ) -> list[Listed]:
-        """A page of instances by id, those after `after`; parked ones too.
+        """A page of 1 to 10,000 instances by id, those after `after`; parked ones too.
 
         `due_before`: only with a wake at that instant or earlier.
         """
         self.refuse_inside()
         codec = self.machines.of(machine)
+        _check_page(limit)
         rows = self.store.read(ask(Page(codec.name, after, phase, due_before, limit)))
         return [listed(row) for row in rows]
 
@@ -329,3 +336,9 @@ class Box:
         if join is not None:
             join()
         self._served = False
+
+
+def _check_page(rows: int) -> None:
+    """A page has an end, and somebody who turns pages gets on (R16)."""
+    if not 1 <= rows <= LARGEST_PAGE:
+        raise WrongType(f"a page has 1 to {LARGEST_PAGE:,} rows, not {rows}")

@@ -290,3 +290,12 @@ class TestHistory:
         assert isinstance(base.value, job.Working)
         assert base.base
         box.close()
+
+
+@pytest.mark.parametrize("rows", [-1, 0, 10_001])
+def test_r16_a_page_has_an_end(box: Box, rows: int) -> None:
+    """R16: of a listing and of a migration."""
+    with pytest.raises(WrongType, match=f"1 to 10,000 rows, not {rows}"):
+        box.list(job.machine, limit=rows)
+    with pytest.raises(WrongType, match="rows"):
+        box.migrate(job.machine, page=rows)
