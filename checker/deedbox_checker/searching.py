@@ -5,7 +5,9 @@ Pure; what takes long tells `progress` how many states there are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -84,6 +86,18 @@ def prepared(
     return unexplored(spec) or made
 
 
+@contextmanager
+def uncollected() -> Generator[None]:
+    """Without looking for cycles: a search makes millions of values, and no cycle."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
 def search(
     environs: Environment, limit: int, progress: Callable[[int], None]
 ) -> Searched:
@@ -98,7 +112,8 @@ def search(
         for after, label in environs.steps(world):
             yield after, numbered.of(label)
 
-    closed = close([World()], successors, limit)
+    with uncollected():
+        closed = close([World()], successors, limit)
     labels = tuple(numbered.numbers)
     made = Tables(
         len(closed.states),
