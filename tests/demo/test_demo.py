@@ -32,7 +32,11 @@ def children_of(folder: Path) -> list[str]:
 
 @pytest.fixture
 def started(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """The demo, at a time when its three children run."""
+    """The demo, at a time when its three children run.
+
+    What a shell starts in the background ignores SIGINT, and so do its children.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     child = subprocess.Popen(
         [sys.executable, "-m", "deedbox", "demo", "--plain"],
         stdout=subprocess.PIPE,
@@ -40,6 +44,7 @@ def started(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     )
+    signal.signal(signal.SIGINT, before)
     yield child
     child.kill()
     child.communicate()
