@@ -132,6 +132,26 @@ def test_a_build_with_nothing_to_do_imports_no_compiler(project: Path) -> None:
     assert ran.stdout == "nothing to do\n[] 0\n"
 
 
+def test_older_files_that_version_control_brought_back_are_built_anew(
+    project: Path,
+) -> None:
+    """Files and manifest agree with each other, and not with the spec."""
+    deedbox(project, "build")
+    before = project / "before"
+    shutil.copytree(project / "generated", before, ignore=_cache)
+    (project / "specs" / "lease.deed").write_text("// as before\n" + LEASE)
+    deedbox(project, "build")
+    wanted = built(project)
+    shutil.copytree(before, project / "generated", dirs_exist_ok=True)
+    assert built(project) != wanted
+    assert deedbox(project, "build").stdout.startswith("wrote ")
+    assert built(project) == wanted
+
+
+def _cache(_: str, names: list[str]) -> list[str]:
+    return [name for name in names if name == ".deedbox-cache"]
+
+
 def test_a_renamed_machine_leaves_no_orphan(project: Path) -> None:
     deedbox(project, "build")
     (project / "specs" / "lease.deed").write_text(

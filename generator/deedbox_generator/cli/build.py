@@ -106,7 +106,7 @@ def _build(
     if made.manifest != manifest:
         write_atomically(folder.path / MANIFEST, dump(made.manifest))
     if not problems:
-        _remember(folder, inputs)
+        _remember(folder, inputs, made.manifest)
     _report(folder, len(made.write), len(made.remove))
     return 0
 
@@ -173,19 +173,25 @@ def _compiler_files() -> list[Path]:
 
 
 def _remembers(folder: Folder, inputs: str, manifest: Manifest) -> bool:
-    """The last build read the same, and every file is still as a build left it."""
+    """The last build read the same, and every file is still as that build left it."""
     try:
         last = json.loads((folder.path / CACHE / "last").read_text("utf-8"))
     except (OSError, ValueError):
         return False
-    return last == inputs and all(
+    return last == _last(inputs, manifest) and all(
         (held := folder.read(path)) is not None and digest(held) == wanted
         for path, wanted in manifest.digests.items()
     )
 
 
-def _remember(folder: Folder, inputs: str) -> None:
+def _remember(folder: Folder, inputs: str, manifest: Manifest) -> None:
     cache = folder.path / CACHE
     if not (cache / ".gitignore").is_file():
         write_atomically(cache / ".gitignore", "*\n")
-    write_atomically(cache / "last", json.dumps(inputs) + "\n")
+    last = json.dumps(_last(inputs, manifest)) + "\n"
+    write_atomically(cache / "last", last)
+
+
+def _last(inputs: str, manifest: Manifest) -> list[str]:
+    """What a build read, and what it made: version control may bring back older files."""
+    return [inputs, digest(dump(manifest))]
