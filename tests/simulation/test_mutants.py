@@ -30,7 +30,8 @@ def two_lives(seed: int) -> Plan:
     """
     lease = machine("Lease")
     start = lease.start_type(resource="a")
-    acquire, _, _, retire = lease.messages
+    named = {message.__name__: message for message in lease.messages}
+    acquire, retire = named["Acquire"], named["Retire"]
     held = acquire(holder="h", ttl=50)
     sent = [(0, start), (10, held), (500, retire(reason="r")), (100, start), (10, held)]
     sent.append((9_000, start))  # as long as messages come the run goes on
