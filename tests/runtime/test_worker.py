@@ -6,6 +6,7 @@ import asyncio
 import gc
 import threading
 from itertools import pairwise
+from typing import cast
 
 import pytest
 from deedbox import (
@@ -107,6 +108,35 @@ async def test_r6_a_raising_handler_gets_the_same_command_again(place: Place) ->
     assert owed.error is not None
     assert "the far side is away" in owed.error
     assert phase(box) == "Working"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (None, "run is answered by RunRan, RunBroke, RunCursed; not by None"),
+        (job.PressPressed(), "not by PressPressed"),
+        (job.RunRan(result=cast("int", "one")), "$.result"),
+        (job.RunRan(result=2**63), "64-bit"),
+    ],
+    ids=["none", "another command's", "a text", "too large"],
+)
+async def test_r6_an_answer_that_was_not_declared_is_a_handler_that_failed(
+    place: Place, wrong: object, says: str
+) -> None:
+    """R6: it never reaches the reducer; the command goes out again, and says why."""
+    answers = [wrong, job.RunRan(result=1)]
+    hands = Hands(lambda _: cast("job.RunOutcome", answers.pop(0)))
+    box = place.open()
+    async with Worker(box, {job.machine: hands}) as worker:
+        await worker.start(job.Start(job="a"))
+        await settle(worker)
+        instance = await worker.get(job.machine, "a")
+        assert instance is not None
+        assert says in (instance.owed[0].error or "")
+        assert instance.phase == "Working"
+        await elapse(place.clock, 1_000, worker)
+    assert phase(box) == "Done"
+    assert len(hands.ran) == 2
 
 
 async def test_r6_the_tenth_delivery_is_the_last(place: Place) -> None:
