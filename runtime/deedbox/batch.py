@@ -134,6 +134,7 @@ class Batch(Struct):
     woken: list[Woken] = field(default_factory=list[Woken])
     reap: bool = False
     look: bool = False
+    check: bool = False
 
     def add(self, item: Item) -> None:
         match item:

@@ -32,6 +32,7 @@ from .operations import (
     Program,
     Redrive,
     Seen,
+    Still,
     Take,
     ask,
 )
@@ -165,6 +166,15 @@ def take(work: Work) -> Program[None]:
             work.taken.append((answer, one))
         else:
             work.result.counts["late"] += 1
+
+
+def let_go(work: Work) -> Program[None]:
+    """End what another process has withdrawn from this one: nobody else says so (R19)."""
+    held = list(work.desk.held)
+    still = yield from ask(Still(work.desk.epoch, held))
+    for key in held:
+        if key not in still:
+            work.end(key)
 
 
 def postpone(work: Work) -> Program[None]:

@@ -251,6 +251,13 @@ class Quarantine(Operation[list[OutboxRow]], frozen=True):
     wants: list[tuple[str, str, int]]
 
 
+class Still(Operation[set[Key]], frozen=True):
+    """Which of these rows are still ours: another process may have withdrawn some."""
+
+    epoch: int
+    keys: list[Key]
+
+
 class Mark(Operation[set[Key]], frozen=True):
     """Note that these rows are being started; which of them are still ours."""
 

@@ -22,7 +22,7 @@ from .batch import (
     Watch,
 )
 from .errors import StoreFailed, Unsettled
-from .loading import load, postpone, take
+from .loading import let_go, load, postpone, take
 from .operations import (
     Begin,
     Commit,
@@ -59,6 +59,8 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     if batch.reap:
         yield from ask(Reap(desk.epoch, now, desk.rules.deliveries))
     work = Work(desk, batch, now)
+    if batch.check:
+        yield from let_go(work)
     yield from load(work)
     yield from take(work)
     yield from postpone(work)

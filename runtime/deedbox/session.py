@@ -47,6 +47,7 @@ class Session:
         self.clock = clock
         self._owner = owner
         self._renewed = 0
+        self._checked = 0
 
     def attempt(self, batch: Batch) -> Program[Exception | None]:
         """One transaction; what made it fail, if it did and left the store as it was.
@@ -108,6 +109,8 @@ class Session:
             desk.held[held.key] = held
         desk.marks = [held.key for held in result.started if held.type.unrepeatable]
         self._renewed = started
+        if batch.check or not desk.held:
+            self._checked = started
         self._owner.committed(batch, result)
 
     # -- the lease, which lasts from the last transaction, and only while something is held
@@ -123,6 +126,12 @@ class Session:
     def lease(self) -> int | None:
         """For how many milliseconds the lease still lasts."""
         return max(self._lease_left(), 0) if self.desk.held else None
+
+    @property
+    def is_check_due(self) -> bool:
+        """Whether it is time to ask if all that is held is still ours: as often as renewed."""
+        age = self.clock.monotonic() - self._checked
+        return bool(self.desk.held) and age >= self.desk.rules.lease // 3
 
     def _lease_left(self) -> int:
         return self._renewed + self.desk.rules.lease - self.clock.monotonic()

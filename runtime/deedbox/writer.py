@@ -284,6 +284,7 @@ class Writer:
             horizon.look = True
         batch.look, horizon.look = horizon.look, False
         batch.reap, horizon.reap = horizon.reap, False
+        batch.check = self._session.is_check_due
         if (
             some
             or batch.look

@@ -294,6 +294,27 @@ class TestSeveralProcesses:
             assert worker.epoch > former
         assert len(hands.ran) == 1
 
+    async def test_r19_what_another_process_withdraws_is_cancelled_here(
+        self, place: Place
+    ) -> None:
+        """R19: the one that runs it asks as often as it renews its lease."""
+        box, hands = place.open(), Held()
+        other, others = place.open(), Hands()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            async with Worker(other, {job.machine: others}) as second:
+                await second.send(job.machine, "a", job.Stop())
+                await settle(worker, second)
+                assert hands.cancelled == 0
+                await elapse(place.clock, 3_400, worker, second)
+                assert hands.cancelled == 1
+                await elapse(place.clock, 60_000, worker, second)  # its last wake
+                before = len(place.watched[0].seen)
+                await elapse(place.clock, 60_000, worker, second)
+                assert place.watched[0].seen[before:] == []
+        assert others.ran == []
+
     async def test_what_another_process_writes_is_seen_by_polling(
         self, tmp_path: Path
     ) -> None:

@@ -41,11 +41,11 @@ GROUPS: Final = (
 
 @lru_cache(maxsize=1)
 def compiled() -> Program:
-    return compile(_texts("*.deed"), _texts(".shapes/*.json"))
+    return compile(_texts("*/*.deed"), _texts(".shapes/*.json"))
 
 
 def _texts(pattern: str) -> dict[str, str]:
-    paths = sorted(SPECS.rglob(pattern))
+    paths = sorted(SPECS.glob(pattern))
     return {path.relative_to(SPECS).as_posix(): path.read_text() for path in paths}
 
 

@@ -54,6 +54,7 @@ from ..operations import (
     Seen,
     Sessions,
     Settle,
+    Still,
     Store,
     Take,
     Trim,
@@ -238,6 +239,7 @@ class _Script:
         yield Owe(rows)
         yield Behind([(codec.name, id, random.choice(commands)) for id in ids])
         yield Take(epoch, keys)
+        yield Still(epoch, keys)
         yield Mark(epoch, keys)
         yield Withdraw(keys)
         parked = random.choice((None, "its reason"))

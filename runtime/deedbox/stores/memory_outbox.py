@@ -25,6 +25,7 @@ from ..operations import (
     Postpone,
     Quarantine,
     Redrive,
+    Still,
     Take,
     Withdraw,
 )
@@ -46,6 +47,7 @@ class Outbox:
             Owe: self.owe,
             Claim: self.claim,
             Quarantine: self.quarantine,
+            Still: self.still,
             Mark: self.mark,
             Postpone: self.postpone,
             Redrive: self.redrive,
@@ -166,6 +168,12 @@ class Outbox:
     def quarantine(self, claim: Quarantine) -> list[OutboxRow]:
         suspects = self._due(claim.wants, claim.now, suspects=True)
         return [self._claimed(row, claim.epoch) for row in suspects[:1]]
+
+    def still(self, still: Still) -> set[Key]:
+        rows = self._tables.outbox.rows
+        return {
+            key for key in still.keys if key in rows and rows[key][5] == still.epoch
+        }
 
     def mark(self, mark: Mark) -> set[Key]:
         marked: set[Key] = set()

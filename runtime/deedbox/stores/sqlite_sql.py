@@ -142,6 +142,12 @@ where (machine, id, ticket) in (
         and o.version <= json_extract(w.value, '$[2]'))
   order by o.next_at, o.machine, o.id, o.ticket limit 1)
 returning *"""  # noqa: S608  as said
+STILL: Final = """\
+select o.machine, o.id, o.ticket
+from json_each(?1) n cross join deedbox_outbox o
+where o.machine = json_extract(n.value, '$[0]')
+  and o.id = json_extract(n.value, '$[1]')
+  and o.ticket = json_extract(n.value, '$[2]') and o.claim = ?2"""
 MARK: Final = """\
 update deedbox_outbox set started = 1
 where machine = ? and id = ? and ticket = ? and claim = ?"""

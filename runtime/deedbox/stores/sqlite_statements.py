@@ -53,6 +53,7 @@ from ..operations import (
     Seen,
     Sessions,
     Settle,
+    Still,
     Take,
     Trim,
     Withdraw,
@@ -84,6 +85,7 @@ from .sqlite_sql import (
     REMEMBER,
     REST,
     SEEN,
+    STILL,
     TAKE,
     TRIM_INBOX,
     TRIM_JOURNAL,
@@ -136,6 +138,7 @@ class Statements:
             Trim: self.trim,
             Claim: self.claim,
             Quarantine: self.quarantine,
+            Still: self.still,
             Mark: self.mark,
             Postpone: self.postpone,
             Redrive: self.redrive,
@@ -279,6 +282,9 @@ class Statements:
     def quarantine(self, claim: Quarantine) -> list[OutboxRow]:
         parameters = (claim.epoch, claim.now, _array(claim.wants))
         return self._execute(QUARANTINE, parameters).fetchall()
+
+    def still(self, still: Still) -> set[Key]:
+        return set(self._execute(STILL, (_array(still.keys), still.epoch)).fetchall())
 
     def mark(self, mark: Mark) -> set[Key]:
         return {key for key in mark.keys if self._changed(MARK, (*key, mark.epoch))}
