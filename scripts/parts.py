@@ -52,8 +52,7 @@ APART: Final[dict[str, Command]] = {
     "tests/packaging": (),
     "tests/chaos": ("-n", "2"),
     "tests/demo": ("-n", "2"),
-    # The scan of NightlyExport is a minute of work for rumur: `make soak` counts it too.
-    "tests/strangers": ("-n", "2", "-k", "not NightlyExport"),
+    "tests/strangers": ("-n", "2"),
     # Alone, so that what they print is seen: runs until a mutant was found, coverage.
     "tests/simulation/test_mutants.py": (),
     "tests/simulation/test_refinement.py": (),
@@ -94,8 +93,6 @@ TESTS: Final = (
 
 SOAK: Final = (
     Part("simulated runs", ("python", "tests/simulation/soak.py", "100000", "2")),
-    Part("Spin, rumur and Graphviz", (str(ROOT / "scripts" / "strangers"),)),
-    Part("the largest count", ("pytest", "-k", "NightlyExport", "tests/strangers")),
 )
 
 

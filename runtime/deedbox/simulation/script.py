@@ -51,7 +51,6 @@ class Script:
         for _ in range(self.world.plan.processes):
             self.world.open()
         others = self.world.spawn(self._others())
-        senders.append(others)
         for sending in self.world.plan.sendings:
             await self.world.sleep(self._gap(sending.after))
             senders.append(self.world.spawn(self.senders.send(sending)))
@@ -59,7 +58,7 @@ class Script:
             if not self.world.mishaps.left and others.done():
                 break
             await self.world.sleep(1_000)
-        await self._quiet_down(senders)
+        await self._quiet_down(senders, others)
         laws = Laws(self.world.machines, self.world.plan.rules)
         for said in laws.broken(self.world.processes[-1].store):
             self.world.break_(said)
@@ -81,7 +80,9 @@ class Script:
         soonest = min((wake for wake in wakes if 0 <= wake < HOUR), default=0)
         return max(soonest + self.world.random.choice((-1, 0, 1)), 0)
 
-    async def _quiet_down(self, senders: list[asyncio.Task[None]]) -> None:
+    async def _quiet_down(
+        self, senders: list[asyncio.Task[None]], others: asyncio.Task[None]
+    ) -> None:
         """No more faults, one fresh process: what was owed is seen to."""
         self.world.mishaps.quiet = True
         self.world.note("the world", "no more faults")
@@ -95,9 +96,12 @@ class Script:
         until = self.world.loop.now + QUIET_AFTER + jumps
         while self.world.loop.now < until and self.world.operations < begun + DRAINING:
             await self.world.sleep(5_000)
-        if not all(sender.done() for sender in senders):
+        is_over = self.world.loop.now >= until
+        # Cut short by a machine without an end, what is beside may not have had its turn.
+        asking = [*senders, others] if is_over else senders
+        if not all(task.done() for task in asking):
             self.world.break_("a sender has no answer, long after the last fault")
-        if self.world.loop.now >= until:
+        if is_over:
             await self._redriven()
             for said in self.world.watch.lost(owed):
                 self.world.break_(said)
