@@ -348,6 +348,8 @@ class Worker:
         key = held.key
         item: Answered | Raised
         try:
+            if not self._writer.surely_holds(held):
+                raise TimeoutError("its process stood still for longer than its lease")
             if handler.on_loop:
                 answer = await handler.call(held.command)
             else:

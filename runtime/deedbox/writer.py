@@ -132,6 +132,10 @@ class Writer:
         self._horizon.heard = True
         self._waking.set()
 
+    def surely_holds(self, held: Held) -> bool:
+        """Whether nobody else can have the row: it is held, and the lease has not run out."""
+        return self.desk.held.get(held.key) is held and self._session.lease != 0
+
     @property
     def desk(self) -> Desk:
         """What this process holds."""
