@@ -165,6 +165,13 @@ class TestFailedTransactions:
         asyncio.run(script())
 
 
+def reap(epoch: int, place: Place) -> Program[None]:
+    """Another process takes all that a session held."""
+    yield from ask(Begin())
+    yield from ask(Release(epoch, place.clock.wall()))
+    yield from ask(Commit())
+
+
 class TestCommitUnknown:
     """R2, C28: whether a commit was made is settled before anybody is answered."""
 
@@ -193,11 +200,6 @@ class TestCommitUnknown:
         """C28: the session that would know is reaped before it is asked."""
         box, other, hands = place.open(), place.open(), Hands()
 
-        def reap(epoch: int) -> Program[None]:
-            yield from ask(Begin())
-            yield from ask(Release(epoch, place.clock.wall()))
-            yield from ask(Commit())
-
         def faults(operation: AnyOperation) -> Fault | None:
             match operation:
                 case Commit():
@@ -209,7 +211,7 @@ class TestCommitUnknown:
         def reaped(operation: AnyOperation) -> Fault | None:
             if isinstance(operation, Settle):
                 place.watched[0].faults = None
-                other.store.run(reap(operation.epoch))
+                other.store.run(reap(operation.epoch, place))
             return None
 
         async with Worker(box, {job.machine: hands}) as worker:
@@ -255,16 +257,11 @@ class TestSeveralProcesses:
         """R10: its answer is late; the row goes out again under the same key."""
         box, hands = place.open(), Held()
 
-        def reap(epoch: int) -> Program[None]:
-            yield from ask(Begin())
-            yield from ask(Release(epoch, place.clock.wall()))
-            yield from ask(Commit())
-
         async with Worker(box, {job.machine: hands}) as worker:
             await worker.start(job.Start(job="a"))
             await settle(worker)
             former = worker.epoch
-            place.open().store.run(reap(former))
+            place.open().store.run(reap(former, place))
             hands.gate.set()
             await worker.wait(job.machine, "a")
             assert worker.epoch > former
@@ -290,6 +287,25 @@ class TestSeveralProcesses:
             former = worker.epoch
             place.watched[0].faults = stands_still
             assert (await worker.start(job.Start(job="a"))).rev == 1
+            await worker.wait(job.machine, "a")
+            assert worker.epoch > former
+        assert len(hands.ran) == 1
+
+    async def test_r10_a_process_that_stands_still_after_its_commit_begins_nothing(
+        self, place: Place
+    ) -> None:
+        """R10, I3: it was reaped between the commit and the handler's first line."""
+        box, hands = place.open(), Hands()
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+            box.start(job.Start(job="a"))  # the loop stands still until it is committed
+            while not box.writer().quiet:
+                time.sleep(0.001)
+            former = worker.epoch
+            place.open().store.run(reap(former, place))
+            place.clock.advance(10_000)
+            assert (worker.running, hands.ran) == ([], [])
             await worker.wait(job.machine, "a")
             assert worker.epoch > former
         assert len(hands.ran) == 1

@@ -69,6 +69,8 @@ def dispatch_before_commit() -> Tampering:
         answer = perform(operation)
         if isinstance(operation, Owe):
             held = [_held(process, row) for row in operation.rows if row[5] is not None]
+            if process.writer is not None:
+                process.writer.desk.held.update({one.key: one for one in held})
             process.worker.deliver(held, [])
             process.worker.flush()
         return answer
