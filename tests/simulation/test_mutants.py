@@ -47,7 +47,37 @@ def two_lives(seed: int) -> Plan:
     )
 
 
-DIRECTED: Final = {"take by ticket without claim": two_lives}
+def a_long_hold_of_the_write_lock(seed: int) -> Plan:
+    """Who waits for it with commands at work is reaped before its own turn comes."""
+    delivery = machine("Delivery")
+    sent = [
+        Sending(
+            1_000,
+            "Delivery",
+            id,
+            delivery.start_type(delivery=id, url="u", body="b"),
+            None,
+            0,
+        )
+        for id in "abcdefghijkl"
+    ]
+    return replace(
+        plan_of(seed, [delivery]),
+        processes=2,
+        window=256,
+        plain=False,
+        rules=Rules(lease=2_000),
+        sendings=tuple(sent),
+        operations=(Trouble(40 + seed % 60, Fault.STOPPED, 5_500),),
+        calls=tuple(Trouble(call, Fault.LATE, 4_000) for call in range(1, 6)),
+        others=(),
+    )
+
+
+DIRECTED: Final = {
+    "take by ticket without claim": ("Lease", two_lives),
+    "forget the fence": ("Delivery", a_long_hold_of_the_write_lock),
+}
 """What random plans seldom come to."""
 
 
@@ -59,9 +89,10 @@ def seeds_until_caught(mutant: Mutant) -> tuple[int, str]:
     for seed in range(SEEDS):
         if directed is not None:
             runs += 1
-            plan = directed(seed)
-            assert simulate(plan, [machine("Lease")]).broken == []
-            done = simulate(plan, [machine("Lease")], tamper=mutant.tampering())
+            name, planned = directed
+            plan = planned(seed)
+            assert simulate(plan, [machine(name)]).broken == []
+            done = simulate(plan, [machine(name)], tamper=mutant.tampering())
             if done.broken:
                 return runs, done.broken[0]
             continue
