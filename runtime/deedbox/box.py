@@ -88,6 +88,7 @@ class Box:
         self._lock = threading.Lock()
         self._gate = threading.BoundedSemaphore(waiting)
         self._served = False
+        self._closed = False
 
     def __enter__(self) -> Box:
         return self
@@ -211,14 +212,17 @@ class Box:
             return given(future.result())
 
     def _submit(self, item: Tell | Redriven | Migrating) -> None:
-        self.refuse_inside()
+        self.refuse_misplaced()
         self.writer().submit(item)
 
-    def refuse_inside(self) -> None:
-        """Raise in a transaction of this box, where a call would wait for its own caller.
+    def refuse_misplaced(self) -> None:
+        """Raise when the box is closed, and in a transaction of it.
 
-        So it is in the block itself, in the tasks that it makes and in its `to_thread`.
+        There a call would wait for its own caller: in the block itself, in the tasks
+        that it makes and in its `to_thread`.
         """
+        if self._closed:
+            raise StoreClosed
         if is_within(self):
             raise MisplacedCall(
                 "Inside `box.transaction()` the box waits for you; use what it gave you:"
@@ -228,8 +232,13 @@ class Box:
     def writer(self) -> Writer:
         """The one writer, for a worker; its thread begins with the first use."""
         with self._lock:
-            if self._join is None:
-                self._join = self._spawn(self._writer.serve)
+            return self._begun()
+
+    def _begun(self) -> Writer:
+        if self._closed:
+            raise StoreClosed
+        if self._join is None:
+            self._join = self._spawn(self._writer.serve)
         return self._writer
 
     def serve(self) -> Writer:
@@ -237,8 +246,9 @@ class Box:
         with self._lock:
             if self._served:
                 raise MisplacedCall("This box has a worker; one serves many machines.")
+            writer = self._begun()
             self._served = True
-        return self.writer()
+            return writer
 
     def unserve(self) -> None:
         """The worker has stopped."""
@@ -251,7 +261,7 @@ class Box:
 
         Raises `InstanceParked` or `NewerVersion` when the row cannot be read here.
         """
-        self.refuse_inside()
+        self.refuse_misplaced()
         codec = self.machines.of(machine)
         return cast("Instance[S] | None", self.store.read(instance(codec, id)))
 
@@ -262,7 +272,7 @@ class Box:
         has no value and says why.  Folding the reducer over the messages, from the
         newest base or from the start, gives the stored state.
         """
-        self.refuse_inside()
+        self.refuse_misplaced()
         codec = self.machines.of(machine)
         rows = self.store.read(ask(History(codec.name, codec.checked_id(id))))
         return [journaled(codec, row) for row in rows]
@@ -280,7 +290,7 @@ class Box:
 
         `due_before`: only with a wake at that instant or earlier.
         """
-        self.refuse_inside()
+        self.refuse_misplaced()
         codec = self.machines.of(machine)
         _check_page(limit)
         rows = self.store.read(ask(Page(codec.name, after, phase, due_before, limit)))
@@ -302,7 +312,7 @@ class Box:
         owes is taken up by a worker after it.  Raises `StoreFailed` when it cannot
         begin or commit.
         """
-        self.refuse_inside()
+        self.refuse_misplaced()
         with within(self), self.store.transaction() as transaction:
             yield Transaction(self.machines, self.rules, transaction)
         self._writer.poke()
@@ -310,19 +320,19 @@ class Box:
     def close(self) -> None:
         """Finish what was sent, end the session, close the files.
 
+        What is called after it raises `StoreClosed`; closing again does nothing.
         A worker on this box must be stopped before, or `MisplacedCall` is raised.
         """
-        if self._served:
-            raise MisplacedCall("Stop the worker of this box before closing it.")
         with self._lock:
-            join, self._join = self._join, lambda: None
-        if join is not None:
-            try:
-                self._writer.submit(Stop(lambda _: None))
-            except StoreClosed:
-                return
+            if self._served:
+                raise MisplacedCall("Stop the worker of this box before closing it.")
+            closed, self._closed = self._closed, True
+        if closed:
+            return
+        if self._join is not None:
+            self._writer.submit(Stop(lambda _: None))
             self._writer.close()
-            join()
+            self._join()
         self.store.close()
 
     def abandon(self) -> None:
@@ -330,12 +340,11 @@ class Box:
 
         The store is left to the caller; see `deedbox.testing.crash`.
         """
-        self._writer.abandon()
         with self._lock:
-            join, self._join = self._join, lambda: None
-        if join is not None:
-            join()
-        self._served = False
+            self._closed, self._served = True, False
+        self._writer.abandon()
+        if self._join is not None:
+            self._join()
 
 
 def _check_page(rows: int) -> None:

@@ -80,7 +80,7 @@ class Unsettled(StoreError):
 
 
 class StoreClosed(StoreError):
-    """The box is closed, or is being closed."""
+    """The box, or the worker that was asked, is closed or being closed."""
 
 
 class MissingHandlers(DeedboxError):

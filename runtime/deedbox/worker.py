@@ -111,6 +111,7 @@ class Worker:
         self._answers: deque[tuple[asyncio.Future[object], object]] = deque()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stopping = False
+        self._stopped = False
         self._thread = 0
         self._asked_at: int | None = None
         self._heard_at = 0
@@ -137,7 +138,8 @@ class Worker:
     async def stop(self) -> int:
         """Claim nothing more, let running handlers end, cancel those that do not.
 
-        How many commands were given back unfinished; they stay owed (R15).
+        How many commands were given back unfinished; they stay owed (R15).  Who waits
+        by this worker, or asks it from then on, hears `StoreClosed`.
         """
         if self._loop is None or self._stopping:
             return 0
@@ -155,6 +157,7 @@ class Worker:
         for key in list(self._running):
             self._drop(key)
         stopped = self._loop.create_future()
+        self._stopped = True
         self._writer.submit(Stop(self._reply(stopped)))
         count = cast("int", await stopped)
         self._box.unserve()
@@ -169,7 +172,7 @@ class Worker:
 
     def abandon(self) -> None:
         """End as a process that is killed: nothing is given back, no answer is taken."""
-        self._stopping = True
+        self._stopping = self._stopped = True
         for key in list(self._running):
             self._drop(key)
         if self._timer is not None:
@@ -221,14 +224,14 @@ class Worker:
         `TimeoutError` after `timeout` seconds.
         """
         loop = self._serving()
-        self._box.refuse_inside()
+        self._box.refuse_misplaced()
         codec = self._box.machines.of(machine)
         names = codec.ends if phases is None else frozenset(phases)
         if phases is not None and (unknown := names - set(codec.phases.values())):
             raise UnknownMachine(f"{machine.name} has no phase {min(unknown)}")
         future: asyncio.Future[object] = loop.create_future()
         watch = Watch(codec, codec.checked_id(id), names, self._reply(future))
-        self._writer.submit(watch)
+        self._submit(watch)
         timer: Timer | None = None
         if timeout is not None:
             late = TimeoutError(f"{machine.name} {id} is not yet in {sorted(names)}")
@@ -240,7 +243,7 @@ class Worker:
         except BaseException:
             watch.over = True
             with suppress(StoreClosed):
-                self._writer.submit(watch)
+                self._submit(watch)
             raise
         finally:
             if timer is not None:
@@ -249,11 +252,17 @@ class Worker:
 
     async def _sent(self, make: Callable[[Callable[[object], None]], Tell]) -> Receipt:
         future: asyncio.Future[object] = self._serving().create_future()
-        self._box.refuse_inside()
+        self._box.refuse_misplaced()
         tell = make(self._reply(future))
         async with self._gate:
-            self._writer.submit(tell)
+            self._submit(tell)
             return cast("Receipt", await future)
+
+    def _submit(self, item: Tell | Watch) -> None:
+        """After its last turn for this worker the writer has nobody to answer."""
+        if self._stopped:
+            raise StoreClosed
+        self._writer.submit(item)
 
     def _serving(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:

@@ -216,6 +216,8 @@ class Writer:
         control, dispatcher = self._control(), self._dispatcher
         if isinstance(control, Stop):
             control.reply((yield from self._session.end()))
+            for watch in self._watches.take():
+                watch.reply(StoreClosed())
             self._dispatcher = None
             self._horizon.forget()
         if self._has_heard():
@@ -373,7 +375,7 @@ class Writer:
         asked = [*batch.tells, *batch.redriven, *batch.migrating]
         for item in asked:
             item.reply(problem)
-        self._queue.extend(batch.watches)
+        self._watches.show({}, batch.watches)
 
     # -- what the session came to
 

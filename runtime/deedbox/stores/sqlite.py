@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from ..clock import Clock
-from ..errors import StoreFailed, StoreRefused
+from ..errors import StoreClosed, StoreFailed, StoreRefused
 from ..machine import SqliteTable
 from ..operations import (
     AnyOperation,
@@ -78,6 +78,7 @@ class SqliteStore:
         self._checkpointed_at = 0
         self._data_version = 0
         self._holding = False
+        self._closed = False
         self._guest: sqlite3.Connection | None = None
         try:
             self._locks = Locks(path)
@@ -135,7 +136,8 @@ class SqliteStore:
     def read(self, program: Program[T]) -> T:
         """Run a program that only reads, in one snapshot."""
         with self._reading:
-            self._reader.execute("begin")
+            self._refuse_closed()
+            self._say(self._reader, "begin")
             try:
                 return drive(program, lambda op: _mapped(self._read, op))
             finally:
@@ -145,6 +147,7 @@ class SqliteStore:
     def transaction(self) -> Generator[SqliteTransaction]:
         """What the caller's own statements raise is the caller's, and rolls back."""
         with self._turn:
+            self._refuse_closed()
             if self._guest is None:
                 self._guest = self._connect()
             guest = self._guest
@@ -171,8 +174,15 @@ class SqliteStore:
         self._data_version = now
         return moved
 
+    def _refuse_closed(self) -> None:
+        if self._closed:
+            raise StoreClosed
+
     def close(self) -> None:
         with self._turn, self._reading:
+            if self._closed:
+                return
+            self._closed = True
             for connection in (self._reader, self._guest, self._writer):
                 if connection is not None:
                     connection.close()
