@@ -106,7 +106,7 @@ Item: TypeAlias = Tell | Answered | Raised | Posted | Redriven | Watch | Migrati
 
 
 SUSPECTS: Final[Name] = "", "suspects"
-"""Under this name there is room for one: what may have killed a process is run apart."""
+"""Under this name rows wait that may have killed a process: they run in less company."""
 
 
 class Held(Struct):
@@ -170,7 +170,8 @@ class Batch(Struct):
 class Desk(Struct):
     """What this process holds, as of its last commit.
 
-    `room`: the free places of each command that has a handler here, and of suspects.
+    `room`: the free places of each command that has a handler here; suspects have
+    some as long as anything is claimed.
     `backlog`: those of which unclaimed rows may be due.  `marks`: what is held and is
     to be noted as started before it is.
     """
@@ -188,15 +189,11 @@ class Desk(Struct):
 def take_place(room: dict[Name, int], held: Held) -> None:
     """A row is held from now on."""
     room[held.codec.name, held.type.name] -= 1
-    if held.suspect:
-        room[SUSPECTS] -= 1
 
 
 def leave(room: dict[Name, int], held: Held) -> None:
-    """The places of a row that is held no more are free."""
+    """The place of a row that is held no more is free."""
     room[held.codec.name, held.type.name] += 1
-    if held.suspect:
-        room[SUSPECTS] += 1
 
 
 def is_held(desk: Desk, item: Answered | Raised) -> bool:

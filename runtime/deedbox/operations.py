@@ -75,6 +75,19 @@ COMPANY: Final = 2
 """So often is such a row handed out among others; from then on it is a suspect."""
 
 
+def beside(deliveries: int, others: int) -> int:
+    """The last delivery at which a suspect may have so many others beside it.
+
+    Twice the company takes one delivery less: the last of all is alone, the one before
+    it in twos, then in fours.  So what kills is found out, and what was only beside it
+    soon has room again.
+    """
+    return deliveries - others.bit_length() if others else FOREVER
+
+
+FOREVER: Final = 2**63 - 1
+
+
 class Conflict(Exception):
     """The transaction must be rolled back and done again."""
 
@@ -244,10 +257,14 @@ class Claim(Operation[list[OutboxRow]], frozen=True):
 
 
 class Quarantine(Operation[list[OutboxRow]], frozen=True):
-    """Claim the suspect that is due longest, of any (machine, command, version)."""
+    """Claim the suspect that is due longest, of any (machine, command, version).
+
+    None when this were later than its `latest` delivery: it waits for less company.
+    """
 
     epoch: int
     now: int
+    latest: int
     wants: list[tuple[str, str, int]]
 
 

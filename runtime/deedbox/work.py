@@ -183,6 +183,15 @@ class Work:
             self.result.ended[key] = held
 
     @property
+    def suspects(self) -> list[int]:
+        """At which delivery each suspect is that this process holds."""
+        result = self.result
+        held = [*self.desk.held.values(), *result.started]
+        return [
+            one.tries for one in held if one.suspect and one.key not in result.ended
+        ]
+
+    @property
     def holds(self) -> bool:
         """Whether this process holds a row after this transaction."""
         result = self.result

@@ -44,6 +44,7 @@ from .operations import (
     Trim,
     Withdraw,
     ask,
+    beside,
 )
 from .work import Work
 
@@ -195,22 +196,29 @@ def claim(work: Work) -> Program[None]:
 
 
 def quarantine(work: Work) -> Program[None]:
-    """Take up one row that may have killed its process, if none is here: it is found out.
+    """Take up rows that may have killed a process, in as much company as each may have.
 
-    Those that were only beside it end well, or fail by themselves.
+    The longest due first, so that none waits for ever: one that has to be alone is so
+    when those that are here have ended, and what kills is found out.
     """
     room, backlog, codecs = work.result.room, work.result.backlog, work.desk.codecs
     if SUSPECTS not in backlog or room.get(SUSPECTS, 0) <= 0:
         return
-    served = [
-        (machine, command, codecs[machine].version)
-        for (machine, command), free in sorted(room.items())
-        if machine and free > 0
-    ]
-    rows = yield from ask(Quarantine(work.desk.epoch, work.now, served))
-    if not rows:
-        backlog.discard(SUSPECTS)
-    yield from hold(work, rows, suspect=True)
+    while True:
+        held = work.suspects
+        latest = beside(work.desk.rules.deliveries, len(held))
+        served = [
+            (machine, command, codecs[machine].version)
+            for (machine, command), free in sorted(room.items())
+            if machine and free > 0
+        ]
+        rows: list[OutboxRow] = []
+        if served and max(held, default=0) <= latest:
+            rows = yield from ask(Quarantine(work.desk.epoch, work.now, latest, served))
+        if not rows:
+            backlog.discard(SUSPECTS)
+            return
+        yield from hold(work, rows, suspect=True)
 
 
 def hold(work: Work, rows: list[OutboxRow], *, suspect: bool = False) -> Program[None]:

@@ -244,7 +244,7 @@ def test_r6_a_command_that_kills_its_process_is_parked_after_ten(
 def test_r6_only_the_command_that_kills_its_process_is_parked(
     tmp_path: Path, how: str, code: int
 ) -> None:
-    """R6: twenty honest ones are in flight beside it; from the third delivery on alone."""
+    """R6: twenty honest ones are in flight beside it, fewer with each death."""
     url = f"sqlite:///{tmp_path / 'jobs.db'}"
     with deedbox.open(url, [job.machine]) as box:
         box.start_many(job.Start(job=f"j{number:02}") for number in range(21))

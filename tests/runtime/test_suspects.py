@@ -1,4 +1,4 @@
-"""R6: what died with its process is found out one by one; what was beside it is not."""
+"""R6: what kills its process is found out alone; what was beside it soon has room again."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from deedbox import Rules, Worker
+from deedbox.operations import beside
 from deedbox.testing import crash, settle
 from hands import Hands, Held, ran
 from jobs import job
@@ -25,19 +26,50 @@ class Gated(Held):
         return ran(cmd)
 
 
+async def dies(place: Place) -> int:
+    """A process takes up what it may of what is owed, and dies with it; how much it was."""
+    box = place.open()
+    worker = Worker(box, {job.machine: Held()})
+    await worker.__aenter__()
+    await settle(worker)
+    running = len(worker.running)
+    await crash(worker, box)
+    return running
+
+
 async def died(place: Place, times: int) -> None:
     """So many processes took up all that was owed, and died with it."""
     for _ in range(times):
-        box = place.open()
-        worker = Worker(box, {job.machine: Held()})
-        await worker.__aenter__()
+        assert await dies(place) == 3
+
+
+def test_r6_twice_the_company_takes_one_delivery_less() -> None:
+    """The tenth is alone, the ninth beside one, the third beside 127."""
+    assert [
+        max(others for others in range(200) if beside(10, others) >= tries)
+        for tries in range(3, 10)
+    ] == [127, 63, 31, 15, 7, 3, 1]
+    assert beside(10, 1) < 10 < 99 < beside(10, 0)
+
+
+async def test_r6_who_died_among_many_runs_among_many(place: Place) -> None:
+    """Three processes were killed for another reason: all that they held goes on at once."""
+    place.open().start_many(job.Start(job=f"j{number:03}") for number in range(130))
+    assert [await dies(place) for _ in range(3)] == [130, 130, 128]
+    box, held = place.open(), Held()
+    async with Worker(box, {job.machine: held}) as worker:
         await settle(worker)
-        assert len(worker.running) == 3
-        await crash(worker, box)
+        assert len(worker.running) == 64
+        held.gate.set()
+        await settle(worker)
+        while worker.running:
+            await settle(worker)
+    assert len(box.list(job.machine, phase="Done", limit=200)) == 130
 
 
-async def test_r6_from_the_third_delivery_on_they_go_one_by_one(place: Place) -> None:
-    """In company twice; then each alone among its like, the longest due first."""
+async def test_r6_at_the_last_delivery_they_go_one_by_one(place: Place) -> None:
+    """Each alone among its like, the longest due first."""
+    place.rules = Rules(deliveries=3)
     place.open().start_many(job.Start(job=id) for id in "abc")
     await died(place, 2)
     box, hands = place.open(), Gated()
@@ -52,6 +84,7 @@ async def test_r6_from_the_third_delivery_on_they_go_one_by_one(place: Place) ->
 
 async def test_r6_what_is_no_suspect_goes_on_beside_one(place: Place) -> None:
     """R3: a suspect that hangs holds up its like only."""
+    place.rules = Rules(deliveries=3)
     place.open().start_many(job.Start(job=id) for id in "abc")
     await died(place, 2)
     box, hands = place.open(), Gated()
@@ -80,29 +113,26 @@ async def test_r16_a_suspect_needs_a_place_like_any_other(place: Place) -> None:
     assert [command.job for command in hands.ran] == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("deliveries", [1, 2, 3, 5])
+@pytest.mark.parametrize(
+    ("deliveries", "together"),
+    [
+        (1, [3, 3, 1, 1, 1, 0]),
+        (2, [3, 3, 1, 1, 1, 0]),
+        (3, [3, 3, 1, 1, 1, 0]),
+        (4, [3, 3, 2, 1, 1, 1, 1, 0]),
+        (5, [3, 3, 3, 2, 1, 1, 1, 1, 0]),
+    ],
+)
 async def test_r6_a_death_in_company_parks_nobody(
-    place: Place, deliveries: int
+    place: Place, deliveries: int, together: list[int]
 ) -> None:
-    """However few deliveries there are: it is parked when it died alone."""
+    """However few deliveries there are: each is parked when it died alone."""
     place.rules = Rules(deliveries=deliveries)
     place.open().start_many(job.Start(job=id) for id in "abc")
-    await died(place, 2)
-    alone = 0
-    while True:
-        box = place.open()
-        worker = Worker(box, {job.machine: Held()})
-        await worker.__aenter__()
-        await settle(worker)
-        if not worker.running:
-            break
-        assert len(worker.running) == 1
-        alone += 1
-        await crash(worker, box)
-    await worker.stop()
+    assert [await dies(place) for _ in together] == together
+    box = place.open()
     rows = [box.get(job.machine, id).owed[0] for id in "abc"]  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
     assert {row.deliveries for row in rows} == {max(deliveries, 3)}
-    assert alone == 3 * (max(deliveries, 3) - 2)
     assert {row.parked for row in rows} == {
         f"no answer in {max(deliveries, 3)} deliveries"
     }

@@ -14,6 +14,7 @@ from deedbox.batch import Held, Tell
 from deedbox.codec import text
 from deedbox.machine import Refused
 from deedbox.operations import (
+    FOREVER,
     AnyOperation,
     Claim,
     Commit,
@@ -286,11 +287,14 @@ def forget_what_is_gone() -> Tampering:
 
 
 def hand_suspects_out_together() -> Tampering:
+    """All that died goes out at once, however often it has died."""
+
     def tampering(_: Process, operation: AnyOperation, perform: Perform) -> object:
         answer = perform(operation)
         if isinstance(operation, Quarantine):
             rows = cast("list[OutboxRow]", answer)
-            while more := cast("list[OutboxRow]", perform(operation)):
+            every = with_fields(operation, latest=FOREVER)
+            while more := cast("list[OutboxRow]", perform(every)):
                 rows.extend(more)
         return answer
 

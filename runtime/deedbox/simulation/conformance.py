@@ -16,6 +16,7 @@ from ..clock import Clock
 from ..codec import Codec
 from ..operations import (
     DIED,
+    FOREVER,
     AnyOperation,
     Begin,
     Behind,
@@ -245,7 +246,7 @@ class _Script:
         parked = random.choice((None, "its reason"))
         yield Postpone(epoch, [(key, "its error", now + 900, parked) for key in keys])
         known = [(codec.name, each, codec.version) for each in commands]
-        yield Quarantine(epoch, now, known)
+        yield Quarantine(epoch, now, random.choice((2, 3, FOREVER)), known)
         yield Claim(
             epoch,
             now,

@@ -1,4 +1,4 @@
-"""What must hold of the outbox: I1, I3, I6, the key of a deed (R4), suspects alone (R6).
+"""What must hold of the outbox: I1, I3, I6, the key of a deed (R4), the company of suspects (R6).
 
 What is owed goes when it is answered, withdrawn or done, and never otherwise.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..operations import COMPANY, DIED, Key, OutboxRow
+from ..operations import COMPANY, DIED, Key, OutboxRow, beside
 from .far_side import key_of
 from .seen import Deed, Record
 
@@ -47,7 +47,7 @@ class Owed:
             ):
                 self._record.say(f"I6: {author} claims {key} for the session {claim}")
             self._record.claimed.setdefault((key, deed), set()).add(claim)
-            self._is_only_suspect(claim, row)
+            self._is_in_fit_company(claim, row)
         elif next_at is None and parked is None:
             self._record.say(f"{key} is not held, and comes due never")
         if before is None:
@@ -66,16 +66,17 @@ class Owed:
         if started < before[8]:
             self._record.say(f"{key} was started, and is not any more")
 
-    def _is_only_suspect(self, claim: int, row: OutboxRow) -> None:
-        """R6: of those that may have killed a process, a session holds one at a time."""
+    def _is_in_fit_company(self, claim: int, row: OutboxRow) -> None:
+        """R6: what may have killed a process has less company with each delivery."""
         if _is_suspect(row):
-            held = [
-                key
+            held = {
+                key: each[7]
                 for key, each in self._record.outbox.items()
                 if each[5] == claim and _is_suspect(each)
-            ]
-            if len(held) > 1:
-                self._record.say(f"R6: {claim} holds the suspects {held}")
+            }
+            latest = beside(self._record.rules.deliveries, len(held) - 1)
+            if any(tries > latest for tries in held.values()):
+                self._record.say(f"R6: {claim} holds together the suspects {held}")
 
     def _let_go(self, author: str, key: Key, epoch: int) -> None:
         """A claim is given back by its own process, or when its session is over."""

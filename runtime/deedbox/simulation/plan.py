@@ -195,7 +195,7 @@ def plan(seed: int, vocabularies: Sequence[Vocabulary]) -> Plan:
         random.choice((1, 2, 2, 3)),
         Rules(
             keep=random.choice(KEEPS),
-            deliveries=random.choice((2, 3, 10)),
+            deliveries=random.choice((2, 3, 4, 10)),
             lease=random.choice(LEASES),
         ),
         random.choice((1, 2, 256)),

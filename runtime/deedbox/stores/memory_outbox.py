@@ -167,7 +167,11 @@ class Outbox:
 
     def quarantine(self, claim: Quarantine) -> list[OutboxRow]:
         suspects = self._due(claim.wants, claim.now, suspects=True)
-        return [self._claimed(row, claim.epoch) for row in suspects[:1]]
+        return [
+            self._claimed(row, claim.epoch)
+            for row in suspects[:1]
+            if row[7] < claim.latest
+        ]
 
     def still(self, still: Still) -> set[Key]:
         rows = self._tables.outbox.rows

@@ -134,13 +134,15 @@ returning *"""  # noqa: S608  as said
 QUARANTINE: Final = f"""\
 update deedbox_outbox set claim = ?1, next_at = null, tries = tries + 1
 where (machine, id, ticket) in (
-  select o.machine, o.id, o.ticket from deedbox_outbox o
-  where {WAITS} and o.next_at <= ?2 and {SUSPECT}
-    and exists (select 1 from json_each(?3) w
-      where o.machine = json_extract(w.value, '$[0]')
-        and o.command = json_extract(w.value, '$[1]')
-        and o.version <= json_extract(w.value, '$[2]'))
-  order by o.next_at, o.machine, o.id, o.ticket limit 1)
+  select machine, id, ticket from (
+    select o.* from deedbox_outbox o
+    where {WAITS} and o.next_at <= ?2 and {SUSPECT}
+      and exists (select 1 from json_each(?4) w
+        where o.machine = json_extract(w.value, '$[0]')
+          and o.command = json_extract(w.value, '$[1]')
+          and o.version <= json_extract(w.value, '$[2]'))
+    order by o.next_at, o.machine, o.id, o.ticket limit 1)
+  where tries < ?3)
 returning *"""  # noqa: S608  as said
 STILL: Final = """\
 select o.machine, o.id, o.ticket

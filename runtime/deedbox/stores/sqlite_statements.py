@@ -280,7 +280,7 @@ class Statements:
         return got
 
     def quarantine(self, claim: Quarantine) -> list[OutboxRow]:
-        parameters = (claim.epoch, claim.now, _array(claim.wants))
+        parameters = (claim.epoch, claim.now, claim.latest, _array(claim.wants))
         return self._execute(QUARANTINE, parameters).fetchall()
 
     def still(self, still: Still) -> set[Key]:
