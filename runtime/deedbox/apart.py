@@ -103,13 +103,14 @@ def wake(session: Session, codec: Codec) -> Program[bool]:
 
 def page(codec: Codec) -> Program[list[str] | None]:
     """What is due, in the order of the wakes; None when it cannot be read."""
+    ids: list[str] | None = None
     try:
         yield from ask(Begin())
         now = yield from ask(Now())
         due = ListDue(codec.name, codec.version, now, DUE_PAGE)
-        return [row[0] for row in (yield from ask(due))]
+        ids = [row[0] for row in (yield from ask(due))]
     except Exception as problem:
         log.warning("what is due of %s cannot be read: %s", codec.name, problem)
-        return None
-    finally:
-        yield from roll_back()
+    # Not in a `finally`: a program that is dropped here must not ask for anything.
+    yield from roll_back()
+    return ids
