@@ -18,9 +18,10 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "checker"), str(ROOT)]
 
 import strangers  # noqa: E402  the paths come first
-from deedbox_checker import engine, product, vectors  # noqa: E402  the paths come first
-from deedbox_checker.tables import Tables  # noqa: E402
-from deedbox_checker.temporal import Fair  # noqa: E402
+from deedbox_checker.engine import levels, vectors  # noqa: E402
+from deedbox_checker.engine.tables import Tables  # noqa: E402
+from deedbox_checker.liveness import product  # noqa: E402
+from deedbox_checker.liveness.temporal import Fair  # noqa: E402
 
 from tests.checker.money_saga import ENDED, WORK, saga  # noqa: E402
 
@@ -32,8 +33,8 @@ SIZES = {
 }
 """Orders, attempts, crashes, and the known number of states."""
 
-ENGINES: dict[str, Callable[[Tables, int], engine.Explored]] = {
-    "standard library": engine.explore,
+ENGINES: dict[str, Callable[[Tables, int], levels.Explored]] = {
+    "standard library": levels.explore,
     "numpy": vectors.explore,
 }
 
@@ -69,7 +70,7 @@ def measure(name: str) -> None:
 
 
 def memory(
-    explore: Callable[[Tables, int], engine.Explored], tables: Tables, orders: int
+    explore: Callable[[Tables, int], levels.Explored], tables: Tables, orders: int
 ) -> int:
     """The most memory that the search held at once."""
     tracemalloc.start()

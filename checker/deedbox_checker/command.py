@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from .answering import Question
+from .asking.answering import Question
 from .counterexample import command as counterexample
+from .environment.labels import FAULTS
 from .export import command as export
-from .labels import FAULTS
-from .report import as_table
-from .verify import LIMIT
+from .reports.report import as_table
+from .verdicts.verify import LIMIT
 
 if TYPE_CHECKING:
-    from .remembered import Known
+    from .asking.remembered import Known
 
 NEEDS: Final = ("lark", "jinja2", "black", "rich")
 
@@ -125,8 +125,8 @@ def reports(
     from deedbox_generator.cli.compiled import compiled
     from deedbox_generator.cli.project import Unreadable, project
 
-    from .answering import Place, answered
-    from .subjects import subjects
+    from .asking.answering import Place, answered
+    from .subjects.subjects import subjects
 
     specs = project(paths)
     program, problems = compiled(specs)

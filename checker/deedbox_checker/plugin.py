@@ -3,8 +3,8 @@
     specs/shop/orders.deed::Order::money_returns[faults=all]
 
 This module is loaded by every pytest of a project that has deedbox, so it knows only
-the options and what is told of an item; what needs the compiler is in `collected`, which
-is loaded with the first spec.
+what is told of an item; what needs the compiler is in `asking.items`, which is loaded
+with the first spec.
 """
 
 from __future__ import annotations
@@ -17,67 +17,23 @@ from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 
+from .asking.options import chosen, declare
+
 if TYPE_CHECKING:
-    from .collected import SpecFile
+    from .asking.items import SpecFile
 
 NEEDS: Final = ("lark", "jinja2", "black")
-LIMIT: Final = 1_000_000
 SUMMARY: Final = "deed_summary"
 TRACE: Final = "deed_trace"
 """What a report carries from the process that ran an item to the one that tells of it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("deedbox", "model checking of specs")
-    group.addoption(
-        "--deed-fault",
-        action="append",
-        default=[],
-        metavar="FAULT",
-        help="explore with this fault and no other; may be given again",
-    )
-    group.addoption(
-        "--deed-without",
-        action="append",
-        default=[],
-        metavar="FAULT",
-        help="explore without this fault; may be given again",
-    )
-    group.addoption(
-        "--deed-deep",
-        action="store_true",
-        help="explore two instances beside each other",
-    )
-    group.addoption(
-        "--deed-limit",
-        type=int,
-        metavar="STATES",
-        help=f"a machine with more states fails ({LIMIT:,})",
-    )
-    group.addoption(
-        "--deed-no-cache",
-        action="store_true",
-        help="explore again what has not changed, and keep nothing",
-    )
-    group.addoption(
-        "--deed-trace",
-        type=Path,
-        metavar="FILE",
-        help="write the run that breaks an item, in the Informal Trace Format",
-    )
-    group.addoption(
-        "--deed-replay",
-        metavar="ID",
-        help="carry the run of this name out on the interpreter, in memory",
-    )
-    parser.addini("deed_fault", "as --deed-fault, a fault a line", type="linelist")
-    parser.addini("deed_without", "as --deed-without, a fault a line", type="linelist")
-    parser.addini("deed_deep", "as --deed-deep", type="bool", default=False)
-    parser.addini("deed_limit", "as --deed-limit", default=str(LIMIT))
+    declare(parser)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    from .labels import FAULTS
+    from .environment.labels import FAULTS
 
     for name in (*chosen(config, "fault"), *chosen(config, "without")):
         if name not in FAULTS:
@@ -86,12 +42,6 @@ def pytest_configure(config: pytest.Config) -> None:
     file = cast("Path | None", config.getoption("--deed-trace"))
     if file is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Traces(file), "deedbox traces")
-
-
-def chosen(config: pytest.Config, name: str) -> list[str]:
-    """What the command line says, or else the file."""
-    said = cast("list[str]", config.getoption(f"--deed-{name}"))
-    return said or cast("list[str]", config.getini(f"deed_{name}"))
 
 
 class Lacking(pytest.File):
@@ -113,7 +63,7 @@ def pytest_collect_file(
         return None
     if missing():
         return Lacking.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its keywords unannotated
-    from .collected import SpecFile
+    from .asking.items import SpecFile
 
     return SpecFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]  # pytest leaves its keywords unannotated
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from deedbox_checker.tables import Joint, Tables, close, tables
+from deedbox_checker.engine.tables import Joint, Tables, close, tables
 
 
 class Step(IntEnum):

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from deedbox_checker import engine, vectors, walk
-from deedbox_checker.tables import Tables, Unbounded, close, tables
+from deedbox_checker.engine import levels, vectors, walk
+from deedbox_checker.engine.tables import Tables, Unbounded, close, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 from .money_saga import CRASH, Answer, Step, Worker, saga
 
-ENGINES = pytest.mark.parametrize("explore", [engine.explore, vectors.explore])
+ENGINES = pytest.mark.parametrize("explore", [levels.explore, vectors.explore])
 FREE, FAULT = 0, 1
 
 
-Explore = Callable[..., engine.Explored]
+Explore = Callable[..., levels.Explored]
 
 
 def graph(size: int, edges: list[tuple[int, int, int]]) -> Tables:
@@ -47,7 +47,7 @@ def test_two_orders_have_the_known_number_of_states_up_to_their_order(
 
 def test_both_engines_reach_every_state_in_the_same_level() -> None:
     model = saga(attempts=2, crashes=1)
-    plain = engine.explore(model.tables, 2)
+    plain = levels.explore(model.tables, 2)
     fast = vectors.explore(model.tables, 2)
     assert plain.levels == fast.levels
     assert plain.level == fast.level
@@ -87,7 +87,7 @@ def test_the_run_to_a_lost_worker_needs_one_crash(
     run = walk.run(explored, cell)
     assert [move.label for move in run].count(CRASH) == 1
     assert run[-1].cell == cell
-    before = engine.start_cell(model.tables, 2)
+    before = levels.start_cell(model.tables, 2)
     for move in run:
         assert move in walk.successors(explored, before)
         before = move.cell
@@ -107,7 +107,7 @@ def test_a_longer_run_without_a_fault_comes_before_a_short_one_with_a_fault(
 
 @ENGINES
 def test_a_product_that_is_too_large_is_refused(explore: Explore) -> None:
-    with pytest.raises(engine.TooLarge):
+    with pytest.raises(levels.TooLarge):
         explore(graph(10, []), 3, 999)
 
 
@@ -141,20 +141,20 @@ def cheapest(tables: Tables) -> dict[int, tuple[int, int]]:
 
 @given(graphs())
 def test_every_level_is_the_cheapest_cost(found: Tables) -> None:
-    for explore in (engine.explore, vectors.explore):
+    for explore in (levels.explore, vectors.explore):
         explored = explore(found)
         costs = {
             row: (level.faults, level.steps)
             for row, number in enumerate(explored.level)
-            if number >= engine.FIRST
-            for level in [explored.levels[number - engine.FIRST]]
+            if number >= levels.FIRST
+            for level in [explored.levels[number - levels.FIRST]]
         }
         assert costs == cheapest(found)
 
 
 @given(graphs(), st.integers(1, 3))
 def test_both_engines_give_the_same_first_run(found: Tables, instances: int) -> None:
-    plain = engine.explore(found, instances)
+    plain = levels.explore(found, instances)
     fast = vectors.explore(found, instances)
     assert plain.level == fast.level
     cell = walk.first(plain, [found.locals - 1])

@@ -16,9 +16,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from deedbox_checker.report import as_text, failure
-from deedbox_checker.subjects import subjects
-from deedbox_checker.verify import verify
+from deedbox_checker.reports.report import as_text, failure
+from deedbox_checker.subjects.subjects import subjects
+from deedbox_checker.verdicts.verify import verify
 from deedbox_dsl import Program, compile
 from deedbox_dsl.format import format_machine, format_text
 from deedbox_dsl.parse import parse

@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from deedbox.codec import Codec
 from deedbox.step import AnyMachine, step
-from deedbox_checker.far_side import Undo
-from deedbox_checker.promises import PROTOCOL, Promises
-from deedbox_checker.subjects import Subject
-from deedbox_checker.takeover import Reads
-from deedbox_checker.verify import Report, verify
+from deedbox_checker.environment.far_side import Undo
+from deedbox_checker.environment.promises import PROTOCOL, Promises
+from deedbox_checker.subjects.subjects import Subject
+from deedbox_checker.upgrades.takeover import Reads
+from deedbox_checker.verdicts.verify import Report, verify
 
 from tests.versions import in_flight
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from deedbox import Due, Refused
 from deedbox.step import AnyMachine, Step, step
-from deedbox_checker.subjects import Subject
+from deedbox_checker.subjects.subjects import Subject
 from msgspec.structs import force_setattr, replace
 
 from .specimens import with_machine

@@ -11,13 +11,13 @@ import pytest
 from deedbox import Due, Instant, Refused
 from deedbox.machine import Machine
 from deedbox.step import step
-from deedbox_checker.abstraction import World, explored_state, normal
-from deedbox_checker.environment import environment
-from deedbox_checker.labels import FAULTS
-from deedbox_checker.model import Model, model
-from deedbox_checker.reaction import reactions
-from deedbox_checker.subjects import Subject
-from deedbox_checker.verify import Searched, search
+from deedbox_checker.environment.environment import environment
+from deedbox_checker.environment.labels import FAULTS
+from deedbox_checker.environment.reaction import reactions
+from deedbox_checker.instance.abstraction import World, explored_state, normal
+from deedbox_checker.instance.model import Model, model
+from deedbox_checker.subjects.subjects import Subject
+from deedbox_checker.verdicts.verify import Searched, search
 from msgspec import Struct
 from msgspec.structs import replace
 

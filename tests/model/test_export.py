@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from deedbox_checker.command import register
+from deedbox_checker.engine.tables import Tables, tables
 from deedbox_checker.export.moves import ENTRIES, ROWS, blocks, moves
 from deedbox_checker.export.murphi import murphi
 from deedbox_checker.export.promela import promela
-from deedbox_checker.tables import Tables, tables
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from deedbox_checker.abstraction import World, normal
-from deedbox_checker.environment import environment
-from deedbox_checker.labels import FAULTS
-from deedbox_checker.model import Model, model
-from deedbox_checker.promises import PROTOCOL
-from deedbox_checker.reaction import reactions
-from deedbox_checker.searching import search
+from deedbox_checker.environment.environment import environment
+from deedbox_checker.environment.labels import FAULTS
+from deedbox_checker.environment.promises import PROTOCOL
+from deedbox_checker.environment.reaction import reactions
+from deedbox_checker.instance.abstraction import World, normal
+from deedbox_checker.instance.model import Model, model
+from deedbox_checker.search.searching import search
 from msgspec.structs import replace
 
 from .mistakes import MISTAKES, broken

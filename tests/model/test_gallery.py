@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from deedbox_checker.report import as_text
-from deedbox_checker.verify import verify
+from deedbox_checker.reports.report import as_text
+from deedbox_checker.verdicts.verify import verify
 
 from .specimens import ROOT, SPECS, files, lease, machines, order, subject
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from deedbox_checker.report import as_json, as_text
-from deedbox_checker.several import several
-from deedbox_checker.tables import Tables, tables
-from deedbox_checker.verify import verify
+from deedbox_checker.engine.several import several
+from deedbox_checker.engine.tables import Tables, tables
+from deedbox_checker.reports.report import as_json, as_text
+from deedbox_checker.verdicts.verify import verify
 
 from .specimens import small, subject
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from deedbox_checker.counterexample import command
 from deedbox_checker.counterexample.command import search
-from deedbox_checker.far_side import Undo
-from deedbox_checker.load import load
-from deedbox_checker.subjects import Subject, of_machine
-from deedbox_checker.verify import Verdict, verify
+from deedbox_checker.environment.far_side import Undo
+from deedbox_checker.subjects.load import load
+from deedbox_checker.subjects.subjects import Subject, of_machine
+from deedbox_checker.verdicts.verify import Verdict, verify
 
 from .specimens import ROOT, files, order, subject
 

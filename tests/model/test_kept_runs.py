@@ -18,12 +18,12 @@ from deedbox_checker.counterexample.command import written
 from deedbox_checker.counterexample.kept_test import kept, wording
 from deedbox_checker.counterexample.steps import REFUSED, STEPS
 from deedbox_checker.counterexample.unmapped import Unmapped
-from deedbox_checker.labels import Kind
-from deedbox_checker.listing import SAYS
-from deedbox_checker.promises import Promises
-from deedbox_checker.properties import UNASKED as CHECKED
-from deedbox_checker.subjects import subjects
-from deedbox_checker.verify import verify
+from deedbox_checker.environment.labels import Kind
+from deedbox_checker.environment.promises import Promises
+from deedbox_checker.properties.properties import UNASKED as CHECKED
+from deedbox_checker.scans.listing import SAYS
+from deedbox_checker.subjects.subjects import subjects
+from deedbox_checker.verdicts.verify import verify
 
 from .kept_specimens import LEASE, SHOWCASE, SPECIMENS, as_built, found
 from .specimens import ROOT, lease, program, subject

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from deedbox_checker.report import failure
-from deedbox_checker.verify import verify
+from deedbox_checker.reports.report import failure
+from deedbox_checker.verdicts.verify import verify
 
 from .specimens import subject
 

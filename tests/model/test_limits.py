@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 import pytest
-from deedbox_checker.searching import prepared
-from deedbox_checker.subjects import subjects
+from deedbox_checker.environment.prepared import prepared
+from deedbox_checker.subjects.subjects import subjects
 from deedbox_dsl import compile
 from deedbox_dsl.problems import has_errors
 

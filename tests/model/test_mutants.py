@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from deedbox_checker.promises import Promises
-from deedbox_checker.properties import UNASKED
+from deedbox_checker.environment.promises import Promises
+from deedbox_checker.properties.properties import UNASKED
 
 from .mistakes import IN_THE_INTERPRETER, MISTAKES, broken
 from .specimens import ROOT

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from deedbox_checker.remembered import Known, Remembered
+from deedbox_checker.asking.remembered import Known, Remembered
 
 from .test_command import verify
 
@@ -74,7 +74,7 @@ def test_another_format_is_another_report(
 ) -> None:
     """What an older deedbox wrote is not believed by this one."""
     assert verify(str(spec)) == 0
-    monkeypatch.setattr("deedbox_checker.remembered.FORMAT", 0)
+    monkeypatch.setattr("deedbox_checker.asking.remembered.FORMAT", 0)
     assert verify(str(spec)) == 0
     assert len(kept(spec)) == 2
 
@@ -83,7 +83,7 @@ def test_another_code_is_another_report(
     spec: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert verify(str(spec)) == 0
-    monkeypatch.setattr("deedbox_checker.remembered._code", lambda: "another")
+    monkeypatch.setattr("deedbox_checker.asking.remembered._code", lambda: "another")
     assert verify(str(spec)) == 0
     assert len(kept(spec)) == 2
 

@@ -11,8 +11,8 @@ import os
 import subprocess
 import sys
 
-from deedbox_checker.searching import prepared
-from deedbox_checker.verify import Report, verify
+from deedbox_checker.environment.prepared import prepared
+from deedbox_checker.verdicts.verify import Report, verify
 
 from .specimens import PATHS, ROOT, SMALL, lease, order, small, subject
 

@@ -11,17 +11,18 @@ from typing import Final, TypeAlias, cast
 import msgspec
 from deedbox import Due, Instant, Refused
 from deedbox.step import step
-from deedbox_checker.abstraction import (
+from deedbox_checker.data.domain import EPOCH
+from deedbox_checker.environment.reaction import Reactions, reactions
+from deedbox_checker.expressions.evaluate import Scene, spread_of
+from deedbox_checker.expressions.types import is_instant, is_int, is_length
+from deedbox_checker.instance.abstraction import (
     explored_command,
     explored_message,
     explored_own,
 )
-from deedbox_checker.domain import EPOCH, is_instant, is_int, is_length
-from deedbox_checker.evaluate import Scene, spread_of
-from deedbox_checker.model import Model, model
-from deedbox_checker.points import later
-from deedbox_checker.reaction import Reactions, reactions
-from deedbox_checker.subjects import subjects
+from deedbox_checker.instance.model import Model, model
+from deedbox_checker.subjects.subjects import subjects
+from deedbox_checker.time.points import later
 from deedbox_dsl import compile, core
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.types import ListOf, Maybe, RecordType, Type

@@ -15,12 +15,12 @@ from random import Random
 from typing import Final, cast
 
 import msgspec
-from deedbox_checker import engine
-from deedbox_checker.abstraction import Deed, World
-from deedbox_checker.domain import EPOCH
-from deedbox_checker.listing import Listing
-from deedbox_checker.searching import Searched
-from deedbox_checker.tables import tables
+from deedbox_checker.data.domain import EPOCH
+from deedbox_checker.engine import levels
+from deedbox_checker.engine.tables import tables
+from deedbox_checker.instance.abstraction import Deed, World
+from deedbox_checker.scans.listing import Listing
+from deedbox_checker.search.searching import Searched
 from msgspec import Struct
 from msgspec.structs import replace
 from refinement import Explored, Words, explored, running
@@ -160,5 +160,5 @@ def merged(searched: Searched, number: list[int]) -> Searched:
             rows[at][number[before.targets[step]], before.labels[step]] = None
     made = tables(len(rows), 1, number[0], rows, before.faults)
     return Searched(
-        searched.environment, searched.closure, searched.labels, engine.explore(made)
+        searched.environment, searched.closure, searched.labels, levels.explore(made)
     )

@@ -23,21 +23,22 @@ from deedbox.machine import CommandType
 from deedbox.simulation import Decided, Plan, Step, Vocabulary, plan, simulate
 from deedbox.step import AnyMachine
 from deedbox.testing import EPOCH as CLOCK
-from deedbox_checker.abstraction import (
+from deedbox_checker.data.domain import EPOCH
+from deedbox_checker.environment.environment import environment
+from deedbox_checker.environment.labels import FAULTS, Kind, Label
+from deedbox_checker.environment.reaction import reactions
+from deedbox_checker.expressions.evaluate import phase
+from deedbox_checker.expressions.types import bounds, is_instant, is_int, is_length
+from deedbox_checker.instance.abstraction import (
     World,
     explored_message,
     explored_own,
     normal,
 )
-from deedbox_checker.domain import EPOCH, bounds, is_instant, is_int, is_length
-from deedbox_checker.environment import environment
-from deedbox_checker.evaluate import phase
-from deedbox_checker.labels import FAULTS, Kind, Label
-from deedbox_checker.model import Model
-from deedbox_checker.reaction import reactions
-from deedbox_checker.regions import FAR
-from deedbox_checker.subjects import Subject, subjects
-from deedbox_checker.verify import Searched, prepared, search
+from deedbox_checker.instance.model import Model
+from deedbox_checker.subjects.subjects import Subject, subjects
+from deedbox_checker.time.regions import FAR
+from deedbox_checker.verdicts.verify import Searched, prepared, search
 from deedbox_dsl.types import ListOf, Maybe, RecordType, Type
 from gallery import one_module, subject
 from msgspec import Struct

@@ -10,9 +10,9 @@ from typing import Any
 from deedbox.codec import Codec
 from deedbox.step import AnyMachine
 from deedbox.upcast import Upcast
-from deedbox_checker.kept import Kept
-from deedbox_checker.subjects import Subject, subjects
-from deedbox_checker.verify import Report, verify
+from deedbox_checker.subjects.kept import Kept
+from deedbox_checker.subjects.subjects import Subject, subjects
+from deedbox_checker.verdicts.verify import Report, verify
 from deedbox_dsl import compile
 from deedbox_dsl.problems import has_errors
 from msgspec import Struct

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from deedbox_checker.abstraction import explored_state
-from deedbox_checker.environment import environment
-from deedbox_checker.labels import FAULTS
-from deedbox_checker.reaction import reactions
-from deedbox_checker.searching import prepared, search
+from deedbox_checker.environment.environment import environment
+from deedbox_checker.environment.labels import FAULTS
+from deedbox_checker.environment.prepared import prepared
+from deedbox_checker.environment.reaction import reactions
+from deedbox_checker.instance.abstraction import explored_state
+from deedbox_checker.search.searching import search
 from msgspec import Struct
 
 from tests.versions.in_flight import LEASE, ORDER, gallery

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from deedbox_checker.report import as_json, as_text
-from deedbox_checker.verify import with_costs
+from deedbox_checker.reports.report import as_json, as_text
+from deedbox_checker.verdicts.verify import with_costs
 
 from tests.versions.in_flight import (
     LEASE,

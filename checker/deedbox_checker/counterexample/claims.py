@@ -16,13 +16,13 @@ from deedbox_generator.expressions import number
 from deedbox_generator.quoting import literal
 from msgspec import Struct
 
-from ..abstraction import World
-from ..evaluate import phase
-from ..model import Model
-from ..pictures import HIDDEN
-from ..properties import issue_bounds
-from ..trace import Run
-from ..verify import Verdict
+from ..expressions.evaluate import phase
+from ..instance.abstraction import World
+from ..instance.model import Model
+from ..properties.properties import issue_bounds
+from ..traces.pictures import HIDDEN
+from ..traces.trace import Run
+from ..verdicts.verify import Verdict
 from .spoken import Speech
 from .unmapped import Unmapped
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from ..labels import FAULTS
-from ..report import failure
-from ..subjects import Subject
-from ..verify import Verdict, verify
+from ..environment.labels import FAULTS
+from ..reports.report import failure
+from ..subjects.subjects import Subject
+from ..verdicts.verify import Verdict, verify
 from .diagram import diagram
 from .itf import itf
 from .kept_test import kept, kept_test
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     """0: found; 1: it cannot be written so; 2: there is none, or usage."""
     from deedbox_generator.cli.project import Unreadable, called, root_of
 
-    from ..chosen import chosen
+    from ..subjects.chosen import chosen
 
     id: str = arguments.id
     paths: list[Path] = arguments.paths

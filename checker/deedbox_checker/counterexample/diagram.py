@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ..trace import Line, Trace
+from ..traces.trace import Line, Trace
 
 WHO: Final = {
     "sender": "Sender",

@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import re
 
-from ..pictures import picture
-from ..trace import Run, Trace
+from ..traces.pictures import picture
+from ..traces.trace import Run, Trace
 
 
 def itf(path: str, says: str, trace: Trace, run: Run) -> str:

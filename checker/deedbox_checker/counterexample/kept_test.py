@@ -15,13 +15,13 @@ import black
 from deedbox.replay import Does, Fires, Waits
 from deedbox.step import step
 
-from ..evaluate import phase
-from ..labels import Kind
-from ..listing import Listing
-from ..promises import PROTOCOL
-from ..subjects import Subject
-from ..trace import Run
-from ..verify import Verdict
+from ..environment.labels import Kind
+from ..environment.promises import PROTOCOL
+from ..expressions.evaluate import phase
+from ..scans.listing import Listing
+from ..subjects.subjects import Subject
+from ..traces.trace import Run
+from ..verdicts.verify import Verdict
 from .claims import Case, Claim, claim
 from .spoken import TYPES
 from .steps import Script, script

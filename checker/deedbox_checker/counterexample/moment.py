@@ -17,16 +17,16 @@ from deedbox.testing import EPOCH as CLOCK
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from ..abstraction import World, explored_message, explored_own, normal
-from ..distances import Concrete, realised
-from ..domain import EPOCH
-from ..environment import Environment
-from ..evaluate import phase
-from ..labels import PLAIN, Kind, Label
-from ..looking import Look, stored_instants
-from ..model import Answer, Model, at_their_ends
-from ..points import live
-from ..regions import FAR
+from ..data.domain import EPOCH
+from ..environment.environment import Environment
+from ..environment.labels import PLAIN, Kind, Label
+from ..expressions.evaluate import phase
+from ..instance.abstraction import World, explored_message, explored_own, normal
+from ..instance.model import Answer, Model, at_their_ends
+from ..time.distances import Concrete, realised
+from ..time.looking import Look, stored_instants
+from ..time.points import live
+from ..time.regions import FAR
 from .unmapped import Unmapped
 
 

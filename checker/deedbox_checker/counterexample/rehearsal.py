@@ -10,8 +10,8 @@ from typing import Any
 
 from deedbox.replay import Ran, replay
 
-from ..subjects import Subject
-from ..verify import Verdict
+from ..subjects.subjects import Subject
+from ..verdicts.verify import Verdict
 from .kept_test import Kept, kept
 from .unmapped import Unmapped
 

@@ -12,8 +12,8 @@ from typing import Final
 from deedbox_dsl import core
 from deedbox_generator.expressions import Place, items_of, render, variant_name
 
-from ..evaluate import inline, rebuilt
-from ..model import Model
+from ..expressions.trees import inline, rebuilt
+from ..instance.model import Model
 
 TYPES: Final = "types"
 """The generated module that has the variants of choices."""

@@ -29,12 +29,13 @@ from deedbox.replay import (
 )
 from msgspec import Struct
 
-from ..abstraction import World
-from ..domain import EPOCH, is_instant
-from ..evaluate import phase
-from ..labels import Kind
-from ..points import live
-from ..trace import Run, moved
+from ..data.domain import EPOCH
+from ..environment.labels import Kind
+from ..expressions.evaluate import phase
+from ..expressions.types import is_instant
+from ..instance.abstraction import World
+from ..time.points import live
+from ..traces.trace import Run, moved
 from .moment import Moment, in_full
 from .unmapped import Unmapped
 

@@ -32,8 +32,8 @@ from deedbox.replay import (
 from deedbox.testing import EPOCH
 from msgspec import Struct
 
-from ..listing import Listing
-from ..points import UNIT
+from ..data.domain import UNIT
+from ..scans.listing import Listing
 
 STAMPS: Final = ("at", "ticket")
 """Fields that the interpreter sets itself."""

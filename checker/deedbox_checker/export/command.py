@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 from typing import Protocol
 
-from ..abstraction import World
-from ..environment import environment
-from ..labels import FAULTS
-from ..model import Model
-from ..pictures import picture
-from ..reaction import reactions
-from ..subjects import Subject
-from ..tables import Unbounded
-from ..verify import LIMIT, Searched, prepared, search
+from ..engine.tables import Unbounded
+from ..environment.environment import environment
+from ..environment.labels import FAULTS
+from ..environment.reaction import reactions
+from ..instance.abstraction import World
+from ..instance.model import Model
+from ..subjects.subjects import Subject
+from ..traces.pictures import picture
+from ..verdicts.verify import LIMIT, Searched, prepared, search
 from .murphi import murphi
 from .promela import promela
 
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     """0: written; 1: the machine has no finite table; 2: usage."""
     from deedbox_generator.cli.project import Unreadable
 
-    from ..chosen import chosen
+    from ..subjects.chosen import chosen
 
     path: Path = arguments.spec
     machine: str | None = arguments.machine

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ..tables import Tables
+from ..engine.tables import Tables
 
 ROWS: Final = 256
 ENTRIES: Final = 2_000

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..tables import Joint, Tables
+from ..engine.tables import Joint, Tables
 from .moves import ROWS, Block, blocks
 
 

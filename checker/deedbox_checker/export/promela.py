@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
-from ..tables import Joint, Tables
+from ..engine.tables import Joint, Tables
 from .moves import Block, blocks, pieces
 
 

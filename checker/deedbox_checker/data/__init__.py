@@ -1,0 +1,1 @@
+"""Which values a machine can tell apart: finite data of every type."""

@@ -1,0 +1,115 @@
+"""The classes of data of one machine, read off what it compares.
+
+A type is compared when a value of it occurs under a comparison (other than with `none`),
+or is opened: a member of a record, a variant of a choice, a function over a list.
+"""
+
+from __future__ import annotations
+
+from deedbox_dsl import core
+from deedbox_dsl.types import Base, ListOf, Type
+
+from ..expressions.bodies import bodies, body_sets, comparisons, expressions
+from ..expressions.trees import walk
+from ..expressions.types import bare, is_int, is_length
+from .domain import Domain
+from .numbers import counter_caps, numbers_from_outside
+
+
+def domain(machine: core.Machine) -> Domain:
+    """The classes of data of one machine."""
+    compared, dense = numbers_from_outside(machine)
+    for found in comparisons(machine):
+        for side in (found.left, found.right):
+            if not is_int(side.type):
+                compared.add(bare(side.type))
+    opened: set[Type] = set()
+    texts: set[str] = set()
+    ints: set[int] = set()
+    longest = max(
+        (max(ladder.delays, default=0) for ladder in machine.ladders), default=0
+    )
+    for expr in expressions(machine):
+        match expr:
+            case core.Member(target=target) | core.VariantIs(target=target):
+                opened.add(bare(target.type))
+            case core.Call(arguments=arguments):
+                opened.update(a.type for a in arguments if isinstance(a.type, ListOf))
+            case core.Over(source=source):
+                opened.add(source.type)
+            case core.Constant(value=str(text)):
+                texts.add(text)
+            case core.Constant(value=int(number), type=Base.DURATION):
+                longest = max(longest, number)
+            case core.Constant(value=int(number)) if not isinstance(expr.value, bool):
+                ints.add(number)
+            case _:
+                pass
+    compared_texts = {
+        side.value
+        for found in comparisons(machine)
+        for side in (found.left, found.right)
+        if isinstance(side, core.Constant) and isinstance(side.value, str)
+    }
+    stored = [*machine.key, *machine.given]
+    spare = {
+        type: max(
+            (
+                sum(bare(field.type) == type for field in [*stored, *state.fields])
+                for state in machine.states
+            ),
+            default=0,
+        )
+        for type in compared
+    }
+    return Domain(
+        frozenset(compared),
+        frozenset(opened),
+        tuple(sorted(compared_texts)),
+        tuple(sorted(ints)),
+        longest,
+        spare,
+        counter_caps(machine),
+        frozenset(dense),
+        cuts(machine),
+        frozenset(signed(machine)),
+    )
+
+
+def cuts(machine: core.Machine) -> dict[Type, tuple[int, ...]]:
+    """By type, the constants that its lengths of time are compared with."""
+    found: dict[Type, set[int]] = {}
+    for compared in comparisons(machine):
+        for one, other in (
+            (compared.left, compared.right),
+            (compared.right, compared.left),
+        ):
+            if isinstance(other, core.Constant) and isinstance(other.value, int):
+                while isinstance(one, core.Known):
+                    one = one.target
+                if isinstance(
+                    one, core.Read | core.Bound | core.Member | core.Side
+                ) and is_length(one.type):
+                    found.setdefault(bare(one.type), set()).add(other.value)
+    for type in signed(machine):
+        found.setdefault(type, set()).add(0)
+    return {type: tuple(sorted(known)) for type, known in found.items()}
+
+
+def signed(machine: core.Machine) -> set[Type]:
+    """The types of lengths that are stored as a difference."""
+    declared = {
+        field.name: bare(field.type)
+        for state in machine.states
+        for field in state.fields
+        if is_length(field.type)
+    }
+    return {
+        declared[field.field]
+        for body in bodies(machine)
+        for field in body_sets(body)
+        if field.field in declared
+        for part in walk(field.value)
+        if isinstance(part, core.Negative)
+        or (isinstance(part, core.Binary) and part.operator == "-")
+    }

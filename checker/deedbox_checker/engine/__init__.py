@@ -1,0 +1,1 @@
+"""Numbered states and the steps between them, explored. Knows nothing of machines."""

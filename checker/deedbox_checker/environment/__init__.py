@@ -1,0 +1,1 @@
+"""Everything that may happen to one instance: the interpreter, time, the world, mishaps."""

@@ -1,0 +1,26 @@
+"""A machine made ready to be explored, or why it is not."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from deedbox_dsl import core
+
+from ..expressions.endless import Endless
+from ..instance.limits import unexplored
+from ..instance.model import Model, model
+from .labels import FAULTS
+
+
+def prepared(
+    spec: core.Machine, module: ModuleType, beside: core.Machine | None = None
+) -> Model | str:
+    """The model, or why there is none."""
+    for name in spec.bounds.excepted_faults:
+        if name not in FAULTS:
+            return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
+    try:
+        made = model(spec, module, beside)
+    except Endless as found:
+        return f"`{found.name}`: {found.why}"
+    return unexplored(spec) or made

@@ -1,0 +1,1 @@
+"""What the expressions of a machine say, whatever they are about."""

@@ -1,0 +1,1 @@
+"""What must happen in the end on a graph of numbered states. Knows nothing of machines."""

@@ -1,0 +1,241 @@
+"""A report as text and as JSON.
+
+The text of a broken property is its counterexample: what it needs, who did what, and
+only what changed; of a run that owes for ever, why nothing else happens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, TypeAlias
+
+from ..engine.several import Several
+from ..traces.trace import Line, Trace
+from ..verdicts.verify import Report, Verdict
+
+BROKEN: Final = "DEED703"
+UNFINISHED: Final = "DEED704"
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+def as_text(report: Report, path: str = "") -> str:
+    """The whole report of a machine."""
+    return "\n".join([summary(report), *details(report, path)])
+
+
+def summary(report: Report) -> str:
+    """One line: what was searched, and whether everything holds."""
+    if report.incomplete:
+        return f"{report.machine}: INCOMPLETE, {report.incomplete}"
+    broken = sum(not verdict.holds for verdict in report.verdicts)
+    found = "holds" if report.holds else f"{broken} broken"
+    if report.unreached:
+        found += f", {len(report.unreached)} never reached"
+    return (
+        f"{report.machine}: {found}; {count(report.states)} states, "
+        f"{count(report.steps)} steps, {report.depth} deep, {report.seconds:.2f} s"
+    )
+
+
+def count(number: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if number >= 10 * size:
+            return f"{number // size}{unit}"
+        if number >= size:
+            return f"{number / size:.1f}{unit}"
+    return str(number)
+
+
+def as_table(reports: Sequence[Mapping[str, Json]]) -> str:
+    """Many reports, given as JSON, in a line each."""
+    rows = [("machine", "", "states", "steps", "depth", "seconds", "faults on")]
+    for report in reports:
+        verdict = "holds" if report["holds"] else "BROKEN"
+        if report["incomplete"]:
+            verdict = "INCOMPLETE"
+        faults = report["faults"]
+        on = len(faults) if isinstance(faults, list) else 0
+        sizes = (f"{report[name]:,}" for name in ("states", "steps", "depth"))
+        states, steps, depth = sizes
+        rows.append(
+            (
+                str(report["machine"]),
+                verdict,
+                states,
+                steps,
+                depth,
+                f"{report['seconds']:.2f}",
+                str(on),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join(
+        "  ".join(
+            text.ljust(width) if n < 2 else text.rjust(width)
+            for n, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        + "\n"
+        for row in rows
+    )
+
+
+def details(report: Report, path: str) -> Iterator[str]:
+    for verdict in report.verdicts:
+        if verdict.stated is not None and verdict.holds:
+            yield f"  holds   {verdict.says}"
+    for verdict in report.verdicts:
+        if not verdict.holds:
+            yield ""
+            yield from failure(verdict, path)
+    if report.incomplete:
+        yield f"  more: deedbox explain {UNFINISHED}"
+    for place in report.unreached:
+        yield f"  no run reaches {place}"
+    if report.assumed:
+        yield f"  assumed to come in the end: {', '.join(report.assumed)}"
+    if report.page is not None:
+        records = 2 * report.page + 1
+        yield f"  pages of {report.page} records, lists of up to {records}, edited at any time"
+    if report.several is not None:
+        product = report.several
+        yield (
+            f"  {product.instances} instances: {count(product.states)} states,"
+            f" {count(product.orbits)} without telling them apart"
+        )
+    for version, states in report.older:
+        yield f"  from version {version}: {count(states)} states, taken over at any moment"
+    for version, reason in report.lost:
+        yield f"  from version {version}: what its states may hold, and not its steps: {reason}"
+    costs = dict(report.costs)
+    yield "  faults: " + ", ".join(
+        f"{name} (+{count(costs[name])} states)" if name in costs else name
+        for name in report.faults
+    )
+
+
+def failure(verdict: Verdict, path: str = "") -> Iterator[str]:
+    """The broken property, and the shortest run that breaks it."""
+    place = ""
+    if verdict.stated is not None:
+        span = verdict.stated.span
+        place = f"{path or span.path}:{span.line}: "
+    elif path:
+        place = f"{path}: "
+    yield f"{place}{verdict.says}  {verdict.broken}"
+    if verdict.trace is not None:
+        yield from run(verdict.trace)
+        yield ""
+        yield f"  deedbox trace {verdict.trace.id(verdict.name)}"
+    yield f"  more: deedbox explain {BROKEN}"
+
+
+def run(trace: Trace) -> Iterator[str]:
+    many = len(trace.lines)
+    needs = (
+        "needs no fault"
+        if not trace.faults
+        else f"needs {trace.faults} fault{'s' if trace.faults > 1 else ''}"
+    )
+    if trace.loop or trace.stays:
+        yield f"  {needs}; {many} step{'s' if many != 1 else ''}, then for ever"
+    else:
+        yield f"  {needs}, {many} step{'s' if many != 1 else ''}; nothing shorter exists"
+    yield ""
+    yield from table(trace.lines, 1)
+    if trace.loop:
+        yield "      for ever again:"
+        yield from table(trace.loop, many + 1)
+    if trace.stays:
+        yield "      and nothing that is bound to happen can happen any more"
+    else:
+        for name, why in trace.excused:
+            yield f"      {name}: {why}"
+
+
+def table(lines: Sequence[Line], first: int) -> Iterator[str]:
+    width = max((len(line.step) for line in lines), default=4)
+    if first == 1:
+        yield f"   #  {'who':<9}  {'step':<{width}}  changes"
+    for number, line in enumerate(lines, first):
+        changed = "   ".join(map(str, line.changes))
+        yield f"  {number:>2}  {line.who:<9}  {line.step:<{width}}  {changed}".rstrip()
+
+
+# ---- JSON ------------------------------------------------------------------------
+
+
+def as_json(report: Report, path: str = "") -> dict[str, Json]:
+    return {
+        "spec": path,
+        "machine": report.machine,
+        "holds": report.holds,
+        "incomplete": report.incomplete or None,
+        "code": UNFINISHED if report.incomplete else None,
+        "states": report.states,
+        "steps": report.steps,
+        "depth": report.depth,
+        "seconds": round(report.seconds, 3),
+        "faults": list(report.faults),
+        "costs": dict[str, Json](report.costs),
+        "assumed": list(report.assumed),
+        "page": report.page,
+        "several": several_json(report.several),
+        "older": older_json(report),
+        "unreached": list(report.unreached),
+        "verdicts": [verdict_json(verdict) for verdict in report.verdicts],
+    }
+
+
+def several_json(product: Several | None) -> Json:
+    if product is None:
+        return None
+    return {
+        "instances": product.instances,
+        "states": product.states,
+        "orbits": product.orbits,
+    }
+
+
+def older_json(report: Report) -> list[Json]:
+    found: list[Json] = []
+    for version, states in report.older:
+        found.append({"version": version, "states": states, "unexplored": None})
+    for version, reason in report.lost:
+        found.append({"version": version, "states": None, "unexplored": reason})
+    return found
+
+
+def verdict_json(verdict: Verdict) -> dict[str, Json]:
+    stated = verdict.stated
+    return {
+        "name": verdict.name,
+        "says": verdict.says,
+        "holds": verdict.holds,
+        "broken": verdict.broken or None,
+        "code": None if verdict.holds else BROKEN,
+        "line": None if stated is None else stated.span.line,
+        "id": None if verdict.trace is None else verdict.trace.id(verdict.name),
+        "trace": None if verdict.trace is None else trace_json(verdict.trace),
+    }
+
+
+def trace_json(trace: Trace) -> dict[str, Json]:
+    return {
+        "faults": trace.faults,
+        "steps": [line_json(line) for line in trace.lines],
+        "loop": [line_json(line) for line in trace.loop],
+        "stays": trace.stays,
+        "excused": [{"group": name, "because": why} for name, why in trace.excused],
+    }
+
+
+def line_json(line: Line) -> dict[str, Json]:
+    return {
+        "who": line.who,
+        "step": line.step,
+        "changes": [
+            {"name": each.name, "before": each.before, "after": each.after}
+            for each in line.changes
+        ],
+    }

@@ -1,0 +1,1 @@
+"""One machine searched, and the cheapest run to what was found."""

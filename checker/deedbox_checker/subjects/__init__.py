@@ -1,0 +1,1 @@
+"""What there is to verify: specs compiled, and their generated modules loaded."""

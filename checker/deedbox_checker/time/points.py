@@ -1,0 +1,294 @@
+"""Finite time: the order of the live points and now, and nothing else.
+
+A point is an instant field, or one field and a constant, that an `at`, a guard or a
+property looks at.  A state in explored form holds its instants as ranks: how many
+points lie between it and now, before or after.  What a step does to them is found in
+milliseconds (`distances`), and becomes ranks again.  An instant that is no point is
+now: a step that looks at it finds it anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from deedbox_dsl import core
+from msgspec import Struct
+from msgspec.structs import replace
+
+from ..data.domain import EPOCH, UNIT
+from ..expressions.bodies import bodies, body_expressions, body_sets
+from ..expressions.endless import Endless
+from ..expressions.trees import inline, rebuilt, walk
+from ..expressions.types import is_instant
+from ..scans.pages import is_due
+from .sums import SEVERAL_DISTANCES, Sum, asked, comparisons_in
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """For each instant field that is a point, the constant between it and its point.
+
+    `exact`: something tells *at* a point from *after* it; else the two are one place.
+    `behind`: fields that never hold an instant ahead of now.
+    """
+
+    offsets: Mapping[str, int]
+    exact: bool
+    behind: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What a comparison of instants is about: `many` for each stored one, and a number.
+
+    `fixed` None: at several distances.  `now`: how often now is in it.
+    """
+
+    stored: Mapping[str, int]
+    fixed: int | None
+    now: int
+    operator: str
+
+
+def points(machine: core.Machine) -> Points:
+    """Which instants of the machine are points, and whether their own place counts."""
+    said = [*found_in(machine, state_predicates(machine))]
+    looked = [*found_in(machine, (*behaviour(machine), *crossings(machine)))]
+    offsets = {name: 0 for state in machine.states for name in state.deadlines}
+    for each in said:
+        settle(each, offsets)
+    distances: dict[str, set[int | None]] = {}
+    for each in looked:
+        if len(each.stored) == 1 and each.now:
+            ((name, factor),) = each.stored.items()
+            fixed = None if each.fixed is None else factor * each.fixed
+            distances.setdefault(name, set()).add(fixed)
+    loose: set[str] = set()
+    for name, known in distances.items():
+        (offset, *more) = known
+        if more or offset is None:
+            loose.add(name)
+        else:
+            offsets.setdefault(name, offset)
+    loose -= offsets.keys()
+    beside = {name for each in looked for name in each.stored}
+    beside |= {name for expr in behaviour(machine) for name in chosen_among(expr)}
+    for name in sorted(beside - loose):
+        offsets.setdefault(name, 0)
+    exact = any(
+        not at_or_after(each) and each.stored.keys() & offsets.keys() for each in looked
+    )
+    return Points(offsets, exact, behind(machine))
+
+
+def settle(said: Comparison, offsets: dict[str, int]) -> None:
+    """Gives the stored instants of what is said of a state the points that show it."""
+    match list(said.stored.items()):
+        case []:
+            return
+        case [(one, 1), (two, -1)] | [(two, -1), (one, 1)] if said.fixed is not None:
+            if two not in offsets:
+                offsets[two] = offsets.setdefault(one, 0) - said.fixed
+            elif offsets.setdefault(one, offsets[two] + said.fixed) != (
+                offsets[two] + said.fixed
+            ):
+                raise Endless(one, SEVERAL_DISTANCES)
+        case listed:
+            raise Endless(listed[0][0], SEVERAL_DISTANCES)
+
+
+def found_in(machine: core.Machine, roots: Iterable[core.Expr]) -> Iterator[Comparison]:
+    for compared in comparisons_in(roots):
+        if machine.kind == "scan" and is_due(compared):
+            continue
+        for each in asked(compared):
+            yield comparison(each, compared.operator)
+
+
+def comparison(each: Sum, operator: str) -> Comparison:
+    stored: dict[str, int] = {}
+    now, others = 0, 0
+    for part, many in each.parts:
+        if not is_instant(part.type):
+            others += 1
+            continue
+        now -= many
+        match part:
+            case core.Read(name=name):
+                stored[name] = many
+            case _:
+                others += 1
+    return Comparison(stored, None if others else each.fixed, now, operator)
+
+
+def at_or_after(each: Comparison) -> bool:
+    """Whether a comparison asks only if now has reached a point."""
+    if each.now > 0:
+        return each.operator in (">=", "<")
+    return not each.now or each.operator in ("<=", ">")
+
+
+def state_predicates(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the properties say of a stored state."""
+    for stated in machine.properties:
+        if stated.word != "across":
+            yield stated.pred.expr
+            if stated.target is not None:
+                yield stated.target.expr
+
+
+def crossings(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the properties say of a step, its two states by the names of their fields."""
+    for stated in machine.properties:
+        if stated.word == "across":
+            yield sides_as_state(stated.pred.expr)
+
+
+def sides_as_state(expr: core.Expr) -> core.Expr:
+    match expr:
+        case core.Side(name=name, type=type, span=span):
+            return core.Read("state", name, type, span)
+        case _:
+            return rebuilt(expr, sides_as_state)
+
+
+def behaviour(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the machine itself looks at and sets."""
+    ladders = {ladder.name: ladder for ladder in machine.ladders}
+    roots = [clause.guard for clause in machine.clauses if clause.guard is not None]
+    for body in bodies(machine):
+        roots += body_expressions(body)
+    for again in machine.again:
+        if again.guard is not None:
+            roots.append(again.guard)
+        if isinstance(again.exit, core.Replace):
+            roots += [override.value for override in again.exit.overrides]
+    for root in roots:
+        yield inline(root, ladders, jittered=True)
+
+
+def read_instants(machine: core.Machine) -> set[str]:
+    """The stored instants that anything looks at, beyond handing them on as they are."""
+    roots = [*behaviour(machine), *crossings(machine), *state_predicates(machine)]
+    return {
+        part.name
+        for root in roots
+        if not isinstance(root, core.Read)
+        for part in walk(root)
+        if isinstance(part, core.Read) and is_instant(part.type)
+    } | {name for state in machine.states for name in state.deadlines}
+
+
+def chosen_among(expr: core.Expr) -> Iterator[str]:
+    """The stored instants among which a step takes the earliest or the latest."""
+    for part in walk(expr):
+        if isinstance(part, core.Call) and is_instant(part.type):
+            for inner in walk(part):
+                if isinstance(inner, core.Read) and is_instant(inner.type):
+                    yield inner.name
+
+
+def behind(machine: core.Machine) -> frozenset[str]:
+    """The fields that are only set to now, to what came before it, and to one another."""
+    ladders = {ladder.name: ladder for ladder in machine.ladders}
+    values: dict[str, list[core.Expr]] = {}
+    sets = [each for body in bodies(machine) for each in body_sets(body)]
+    for again in machine.again:
+        if isinstance(again.exit, core.Replace):
+            sets += again.exit.overrides
+    for each in sets:
+        values.setdefault(each.field, []).append(
+            inline(each.value, ladders, jittered=True)
+        )
+    found = {
+        field.name
+        for state in machine.states
+        for field in state.fields
+        if is_instant(field.type)
+    }
+    # An older version may have set what is migrated to anything.
+    found -= {
+        each.field
+        for migration in machine.migrations
+        for state in migration.states
+        for each in state.fields
+        if not isinstance(each.value, core.Now)
+    }
+    while True:
+        ahead = {
+            name
+            for name in found
+            if not all(is_behind(value, found) for value in values.get(name, ()))
+        }
+        if not ahead:
+            return frozenset(found)
+        found -= ahead
+
+
+def is_behind(value: core.Expr, found: set[str]) -> bool:
+    match value:
+        case core.Constant(value=None) | core.Now():
+            return True
+        case core.Read(scope="state", name=name):
+            return name in found
+        case core.Known(target=target):
+            return is_behind(target, found)
+        case core.Conditional(yes=yes, no=no):
+            return is_behind(yes, found) and is_behind(no, found)
+        case _:
+            return False
+
+
+# ---- ranks ---------------------------------------------------------------------
+
+
+def live(points: Points, state: Struct) -> dict[str, int]:
+    """The points of a state: field, and its distance from now."""
+    found: dict[str, int] = {}
+    for name, offset in points.offsets.items():
+        stored = cast("int | None", getattr(state, name, None))
+        if stored is not None:
+            found[name] = stored + offset - EPOCH
+    return found
+
+
+def placed(points: Points, state: Struct, distances: Mapping[str, int]) -> Struct:
+    """The state with its points at these distances from now."""
+    changes = {
+        name: EPOCH + distance - points.offsets[name]
+        for name, distance in distances.items()
+    }
+    return replace(state, **changes) if changes else state
+
+
+def ranked(points: Points, state: Struct) -> Struct:
+    """The state with every point at its rank."""
+    return placed(points, state, ranks(points, live(points, state)))
+
+
+def ranks(points: Points, distances: Mapping[str, int]) -> dict[str, int]:
+    later = sorted({d for d in distances.values() if d > 0})
+    before = sorted(
+        {d for d in distances.values() if (d < 0 if points.exact else d <= 0)},
+        reverse=True,
+    )
+    rank = {0: 0}
+    rank |= {d: (n + 1) * UNIT for n, d in enumerate(later)}
+    rank |= {d: -(n + 1) * UNIT for n, d in enumerate(before)}
+    return {name: rank[distance] for name, distance in distances.items()}
+
+
+def later(points: Points, state: Struct) -> Struct | None:
+    """The state when time has gone on to the next place in the order; None: there is none."""
+    distances = live(points, state)
+    if points.exact and 0 in distances.values():
+        moved = {name: d - 1 if d <= 0 else d for name, d in distances.items()}
+    else:
+        ahead = [d for d in distances.values() if d > 0]
+        if not ahead:
+            return None
+        step = min(ahead)
+        moved = {name: d - step for name, d in distances.items()}
+    return placed(points, state, ranks(points, moved))

@@ -1,0 +1,1 @@
+"""Instances of older versions, taken over by processes of a newer one."""
