@@ -16,7 +16,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from deedbox_checker.reports.report import as_text, failure
+from deedbox_checker.counterexample.printed import failure
+from deedbox_checker.reports.report import as_text
 from deedbox_checker.subjects.subjects import subjects
 from deedbox_checker.verdicts.verify import verify
 from deedbox_dsl import Program, compile
@@ -64,7 +65,7 @@ def explored(program: Program) -> Iterator[str]:
         if report.incomplete:
             yield from as_text(report).splitlines()[:2]
         for verdict in broken:
-            yield from failure(verdict)
+            yield from failure(verdict, text=subject.text)
         if not broken and not report.incomplete:
             yield f"{report.machine}: holds"
 

@@ -91,7 +91,9 @@ def subject(
         for machine in module.machines
         if machine.name == name
     )
-    return Subject(spec, paged(machine), of_machine(load(texts), spec, name))
+    module = of_machine(load(texts), spec, name)
+    text = compiled_as(spec, *rewrite).texts[f"specs/{spec}"]
+    return Subject(spec, paged(machine), module, text=text)
 
 
 @cache
@@ -107,7 +109,8 @@ def small(name: str) -> Subject:
     found, texts = small_files()
     (module,) = found.modules
     machine = next(machine for machine in module.machines if machine.name == name)
-    return Subject(SMALL, machine, of_machine(load(texts), SMALL, name))
+    loaded = of_machine(load(texts), SMALL, name)
+    return Subject(SMALL, machine, loaded, text=found.texts[SMALL])
 
 
 def order() -> Subject:

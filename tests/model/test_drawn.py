@@ -143,9 +143,9 @@ def test_a_fault_is_in_capitals_and_is_counted() -> None:
 
 
 def test_the_records_of_a_page_are_called_by_their_cursors() -> None:
-    text = written("text", "skips_a_record")
+    text = " ".join(written("text", "skips_a_record").split())
     assert "take the answer list_jobs.page: JobId A, JobId B (not due), JobId C" in text
-    assert "job: JobId A   upto: JobId C" in text
+    assert "job: JobId A upto: JobId C" in text
 
 
 def test_what_is_told_to_others_is_told() -> None:
@@ -163,8 +163,8 @@ def test_an_exception_is_told_in_its_own_words() -> None:
 
 def test_only_what_changes_is_shown() -> None:
     """A field that keeps its value is not told again."""
-    lines = written("text", "undo_fails").splitlines()
-    (handed_out, *_) = [line for line in lines if "hand out refund" in line]
-    assert re.sub(r"\s+", " ", handed_out).endswith(
-        "hand out refund row: refund #2 owed -> refund #2 handed out"
+    text = " ".join(written("text", "undo_fails").split())
+    assert (
+        "hand out refund row: refund #2 owed -> handed out 7 far side refund ends"
+        in text
     )

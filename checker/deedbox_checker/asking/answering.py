@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..counterexample.itf import as_data
-from ..reports.report import as_json, as_text, failure, summary
+from ..counterexample.printed import failure
+from ..reports.report import as_json, as_text, summary
 from ..subjects.subjects import Subject
 from ..verdicts.verify import Report, Verdict, verify, with_costs
 from .remembered import Known, Remembered, Told
@@ -81,7 +82,7 @@ def searched(
 def told(report: Report, subject: Subject, place: Place) -> Known:
     return Known(
         report.holds,
-        as_text(report, place.called),
+        as_text(report, place.called, subject.text),
         as_json(report, subject.path),
         summary(report),
         [one(verdict, subject, place) for verdict in report.verdicts],
@@ -91,7 +92,7 @@ def told(report: Report, subject: Subject, place: Place) -> Known:
 def one(verdict: Verdict, subject: Subject, place: Place) -> Told:
     if verdict.holds:
         return Told(verdict.name, True)
-    text = "\n".join(failure(verdict, place.called))
+    text = "\n".join(failure(verdict, place.called, subject.text))
     trace = verdict.trace
     if trace is None:
         return Told(verdict.name, False, text)

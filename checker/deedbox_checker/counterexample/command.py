@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Protocol
 
 from ..environment.labels import FAULTS
-from ..reports.report import failure
 from ..subjects.subjects import Subject
 from ..verdicts.verify import Verdict, verify
 from .diagram import diagram
 from .itf import itf
 from .kept_test import kept, kept_test
+from .printed import failure
 from .rehearsal import rehearsed
 from .unmapped import Unmapped
 
@@ -43,6 +43,9 @@ def register(commands: Commands) -> None:
         default=[],
         choices=tuple(FAULTS),
         help="search without a fault, as the run was found",
+    )
+    parser.add_argument(
+        "--all-steps", action="store_true", help="print what repeats every time"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="instead of printing")
     which = parser.add_mutually_exclusive_group()
@@ -80,7 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         subject, verdict = found
         spec = called(root_of(paths) / subject.path)
-        text = written(arguments.format, subject, verdict, spec)
+        all_steps: bool = arguments.all_steps
+        text = written(arguments.format, subject, verdict, spec, all_steps=all_steps)
     except Unmapped as problem:
         print(f"deedbox: not replayed: {problem}", file=sys.stderr)
         return 1
@@ -111,7 +115,14 @@ def search(
     return None
 
 
-def written(format: str, subject: Subject, verdict: Verdict, spec: str) -> str:
+def written(
+    format: str,
+    subject: Subject,
+    verdict: Verdict,
+    spec: str,
+    *,
+    all_steps: bool = False,
+) -> str:
     trace = verdict.trace
     if trace is None:
         raise Unmapped(
@@ -130,4 +141,5 @@ def written(format: str, subject: Subject, verdict: Verdict, spec: str) -> str:
                 raise Unmapped("a run in exact milliseconds has no explored states")
             return itf(subject.path, verdict.says, trace, trace.run)
         case _:
-            return "\n".join(failure(verdict, spec)) + "\n"
+            told = failure(verdict, spec, subject.text, all_steps=all_steps)
+            return "\n".join(told) + "\n"

@@ -14,13 +14,14 @@ from typing import cast
 
 from deedbox import Due, Instant, Refused
 from deedbox.testing import EPOCH as CLOCK
+from deedbox_dsl import core
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
 from ..environment.environment import Environment
 from ..environment.labels import PLAIN, Kind, Label
-from ..expressions.evaluate import phase
+from ..expressions.evaluate import Scene, phase
 from ..instance.abstraction import World, explored_message, explored_own, normal
 from ..instance.model import Answer, Model, at_their_ends
 from ..time.distances import Concrete, realised
@@ -68,7 +69,14 @@ class Moment:
         return self._in_full(message) or message
 
     def taken(self) -> Struct | None:
-        """The page that an answer brings, where the far side has decided less than that."""
+        """The page that an answer brings, its records as due as they were explored."""
+        page, listing = self._page(), self.model.listing
+        if page is None or listing is None:
+            return None
+        return dated(page, listing.scanning.listed, listing.scanning.due)
+
+    def _page(self) -> Struct | None:
+        """The same, where the far side has decided less than that."""
         listing, deed = self.model.listing, self.before.open_deed
         passing = self.before.passing
         if listing is None or deed is None or passing is None:
@@ -80,7 +88,7 @@ class Moment:
         for page in listing.answers(deed.command, empty, passing):
             told = self.label.text.endswith(f": {listing.told(page)}")
             if told and self.makes(page):
-                return dated(page, listing.scanning.listed, listing.scanning.due)
+                return page
         raise Unmapped(f"there is no page of which one could say: {self.label.text}")
 
     def believed(self) -> Struct:
@@ -110,7 +118,7 @@ class Moment:
             case Kind.TAKE:
                 deed = self.before.open_deed
                 fate = None if deed is None else deed.fate
-                return self.taken() or cast("Struct", fate)
+                return self._page() or cast("Struct", fate)
             case _:
                 return None
 
@@ -123,9 +131,7 @@ class Moment:
         state, message = self.before.state, self.message()
         if state is None or message is None or self.environment.reactions.exact:
             return ()
-        ticket = getattr(state, "ticket", None)
-        if self.label.kind is Kind.TAKE and ticket is not None:
-            message = with_fields(message, ticket=ticket)
+        message = self._addressed(message)
         look = self.model.looks.get(self._place(state, message), ())
         for said in (True, False):
             fitting = [
@@ -136,6 +142,52 @@ class Moment:
             if fitting:
                 return min(fitting, key=lambda late: sum(age for _, age in late))
         return ()
+
+    def clause(self) -> tuple[core.Clause, Scene] | None:
+        """The clause of the spec that decided the step, and what it looked at."""
+        if self.before.state is None:
+            return None
+        try:
+            message = self.message()
+            if message is None:
+                return None
+            for concrete in self._answering(message):
+                if concrete.state is not None and self._gives(concrete):
+                    chosen = self.environment.reactions.chosen(
+                        concrete.state, concrete.message
+                    )
+                    scene = Scene(state=concrete.state, message=concrete.message)
+                    return None if chosen is None else (chosen.clause, scene)
+        except Unmapped:
+            pass
+        return None
+
+    def realised(self) -> Iterator[tuple[Struct | None, Struct, Struct]]:
+        """The state before, the one after and the message, in every way to the millisecond."""
+        message = self.message()
+        if message is None:
+            return
+        model, reactions = self.model, self.environment.reactions
+        for each in self._answering(message):
+            model.spread.drawn = dict(each.delays)
+            result = reactions.step(model.machine, each.state, each.message)
+            if not isinstance(result, Refused):
+                yield each.state, cast(Struct, result.state), each.message
+
+    def _answering(self, message: Struct) -> Iterator[Concrete]:
+        """The step in milliseconds, in every way that it can tell apart."""
+        message = self._addressed(message)
+        if self.environment.reactions.exact:
+            yield Concrete(self.before.state, message)
+        else:
+            yield from self._concrete(message, said=False)
+
+    def _addressed(self, message: Struct) -> Struct:
+        """An answer that is taken, with the ticket that is awaited."""
+        ticket = getattr(self.before.state, "ticket", None)
+        if self.label.kind is not Kind.TAKE or ticket is None:
+            return message
+        return with_fields(message, ticket=ticket)
 
     def _place(self, state: Struct | None, message: Struct) -> tuple[str, str]:
         """Where the model has what the step looks at."""
@@ -171,7 +223,8 @@ class Moment:
             return False
         if isinstance(result, Refused):
             return False
-        return explored_own(model, cast(Struct, result.state)) == wanted
+        exact = self.environment.reactions.exact
+        return explored_own(model, cast(Struct, result.state), exact=exact) == wanted
 
     def _late(self, concrete: Concrete, look: Look) -> tuple[tuple[str, int], ...]:
         """How late it must be for the state to be as old as this one."""

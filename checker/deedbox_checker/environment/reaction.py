@@ -117,7 +117,7 @@ class Reactions:
             return Reaction(broken=("no_exception",), raised=f"{error!r}")
         same = result == again and one == two == Pair(state, message)
         broken: tuple[str, ...] = () if same else ("deterministic",)
-        chosen = None if state is None else self._chosen(state, message)
+        chosen = None if state is None else self.chosen(state, message)
         if chosen is None and state is not None and self._unheard(state, message):
             broken += ("total",)
         if chosen is not None:
@@ -219,7 +219,7 @@ class Reactions:
         machine = self.model.machine
         return type(message) in machine.messages and type(state) not in machine.finals
 
-    def _chosen(self, state: Struct, message: Struct) -> GuardedClause | None:
+    def chosen(self, state: Struct, message: Struct) -> GuardedClause | None:
         """The clause that decides: the first of its trigger whose guard holds."""
         if isinstance(message, Due):
             soonest = self._soonest(state)

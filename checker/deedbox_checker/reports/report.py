@@ -1,27 +1,25 @@
-"""A report as text and as JSON.
-
-The text of a broken property is its counterexample: what it needs, who did what, and
-only what changed; of a run that owes for ever, why nothing else happens.
-"""
+"""A report as text and as JSON; the text of a broken property is its counterexample."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
+from deedbox_dsl.source import Text
+
+from ..counterexample.printed import BROKEN, failure
 from ..engine.several import Several
 from ..traces.trace import Line, Trace
 from ..verdicts.verify import Report, Verdict
 
-BROKEN: Final = "DEED703"
 UNFINISHED: Final = "DEED704"
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
-def as_text(report: Report, path: str = "") -> str:
-    """The whole report of a machine."""
-    return "\n".join([summary(report), *details(report, path)])
+def as_text(report: Report, path: str = "", text: Text | None = None) -> str:
+    """The whole report of a machine; `text`: of its spec."""
+    return "\n".join([summary(report), *details(report, path, text)])
 
 
 def summary(report: Report) -> str:
@@ -80,14 +78,14 @@ def as_table(reports: Sequence[Mapping[str, Json]]) -> str:
     )
 
 
-def details(report: Report, path: str) -> Iterator[str]:
+def details(report: Report, path: str, text: Text | None) -> Iterator[str]:
     for verdict in report.verdicts:
         if verdict.stated is not None and verdict.holds:
             yield f"  holds   {verdict.says}"
     for verdict in report.verdicts:
         if not verdict.holds:
             yield ""
-            yield from failure(verdict, path)
+            yield from failure(verdict, path, text)
     if report.incomplete:
         yield f"  more: deedbox explain {UNFINISHED}"
     for place in report.unreached:
@@ -112,54 +110,6 @@ def details(report: Report, path: str) -> Iterator[str]:
         f"{name} (+{count(costs[name])} states)" if name in costs else name
         for name in report.faults
     )
-
-
-def failure(verdict: Verdict, path: str = "") -> Iterator[str]:
-    """The broken property, and the shortest run that breaks it."""
-    place = ""
-    if verdict.stated is not None:
-        span = verdict.stated.span
-        place = f"{path or span.path}:{span.line}: "
-    elif path:
-        place = f"{path}: "
-    yield f"{place}{verdict.says}  {verdict.broken}"
-    if verdict.trace is not None:
-        yield from run(verdict.trace)
-        yield ""
-        yield f"  deedbox trace {verdict.trace.id(verdict.name)}"
-    yield f"  more: deedbox explain {BROKEN}"
-
-
-def run(trace: Trace) -> Iterator[str]:
-    many = len(trace.lines)
-    needs = (
-        "needs no fault"
-        if not trace.faults
-        else f"needs {trace.faults} fault{'s' if trace.faults > 1 else ''}"
-    )
-    if trace.loop or trace.stays:
-        yield f"  {needs}; {many} step{'s' if many != 1 else ''}, then for ever"
-    else:
-        yield f"  {needs}, {many} step{'s' if many != 1 else ''}; nothing shorter exists"
-    yield ""
-    yield from table(trace.lines, 1)
-    if trace.loop:
-        yield "      for ever again:"
-        yield from table(trace.loop, many + 1)
-    if trace.stays:
-        yield "      and nothing that is bound to happen can happen any more"
-    else:
-        for name, why in trace.excused:
-            yield f"      {name}: {why}"
-
-
-def table(lines: Sequence[Line], first: int) -> Iterator[str]:
-    width = max((len(line.step) for line in lines), default=4)
-    if first == 1:
-        yield f"   #  {'who':<9}  {'step':<{width}}  changes"
-    for number, line in enumerate(lines, first):
-        changed = "   ".join(map(str, line.changes))
-        yield f"  {number:>2}  {line.who:<9}  {line.step:<{width}}  {changed}".rstrip()
 
 
 # ---- JSON ------------------------------------------------------------------------

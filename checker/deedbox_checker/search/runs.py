@@ -7,7 +7,7 @@ found is one that needs the fewest of both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..engine import levels, walk
 from ..engine.tables import Tables
@@ -20,6 +20,8 @@ from .searching import Searched
 
 Excuse: TypeAlias = tuple[str, str]
 """Something fair, and why it does not help."""
+FREE: Final = "free, and every time"
+"""So begins the reason of what nothing binds."""
 
 
 def run_trace(searched: Searched, cell: int, last: int | None = None) -> Trace:
@@ -140,6 +142,6 @@ def free_answers(searched: Searched, loop: Sequence[Label]) -> Iterator[Excuse]:
             if answer.outcome not in outcomes
         }
         if others:
-            always = f"free, and every time {' or '.join(sorted(outcomes))}"
+            always = f"{FREE} {' or '.join(sorted(outcomes))}"
             ruled_out = f"ruled out by {' or '.join(others.values())}"
             yield f"which answer {command} gets", f"{always}; {ruled_out}"

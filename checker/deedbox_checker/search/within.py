@@ -56,7 +56,7 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
         if wait is not None and here.world.state is not None:
             state = shifted(model, here.world.state, wait)
             age = None if here.age is None else min(here.age + wait, most + 1)
-            label = Label(Kind.TIME, "time", f"{duration(wait)} pass")
+            label = Label(Kind.TIME, "time", f"{duration(wait)} pass", str(wait))
             yield (
                 Owing(with_fields(here.world, state=state), age),
                 numbers.setdefault(label, len(numbers)),

@@ -14,6 +14,7 @@ from typing import Final
 from deedbox_dsl import core
 from deedbox_dsl.program import Program
 from deedbox_dsl.roles import Scan, scan
+from deedbox_dsl.source import Text
 from deedbox_generator.emit import emit
 
 from ..scans.pages import paged
@@ -27,7 +28,7 @@ class Subject:
     """A machine, the spec that it stands in, and a private copy of its module.
 
     `built`: of how many records a page of the scan is that runs; 0: as explored.
-    `older`: the released versions before it.
+    `older`: the released versions before it.  `text`: of its spec.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Subject:
     module: ModuleType
     built: int = 0
     older: tuple[Kept, ...] = ()
+    text: Text | None = None
 
 
 NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
@@ -71,6 +73,7 @@ def subjects(
             of_machine(modules, module.path, machine.name),
             built.get((module.path, machine.name), 0),
             kept(module.name, machine.name, machine.version, shapes, texts),
+            program.texts.get(module.path),
         )
         for module in explored
         for machine in module.machines

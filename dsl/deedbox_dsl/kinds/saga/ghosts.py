@@ -40,9 +40,9 @@ def _pred(pred: syntax.Pred, found: Plan, problems: list[Problem]) -> syntax.Pre
 def _plain(expr: syntax.Expr, found: Plan, problems: list[Problem]) -> syntax.Expr:
     match expr:
         case syntax.Unary(operator="not", operand=syntax.Call() as call) if _word(call):
-            return _happened(call, found, problems, truth=False)
+            return _happened(call, found, problems, expr.span, truth=False)
         case syntax.Call() if _word(expr):
-            return _happened(expr, found, problems, truth=True)
+            return _happened(expr, found, problems, expr.span, truth=True)
         case syntax.Var(name="aborted", span=span):
             return syntax.Is(
                 trees.var("phase", span), tuple(_aborting(found, span)), span
@@ -85,8 +85,14 @@ def _word(call: syntax.Call) -> bool:
 
 
 def _happened(
-    call: syntax.Call, found: Plan, problems: list[Problem], *, truth: bool
+    call: syntax.Call,
+    found: Plan,
+    problems: list[Problem],
+    whole: Span,
+    *,
+    truth: bool,
 ) -> syntax.Expr:
+    """`whole`: the call, with a `not` before it where there is one."""
     span = call.span
     word = call.target.name if isinstance(call.target, syntax.Var) else ""
     steps = {step.name.text: step for step in found.steps}
@@ -114,7 +120,7 @@ def _happened(
         if isinstance(rule, syntax.Rule)
         and any(isinstance(part, syntax.Next) for part in chain(rule.action))
     ]
-    return _counted(attempt.command.text, outcomes, span, truth=truth)
+    return _counted(attempt.command.text, outcomes, whole, truth=truth)
 
 
 def _counted(
