@@ -66,7 +66,7 @@ def transaction(desk: Desk, batch: Batch, spent: Callable[[], int]) -> Program[R
     yield from postpone(work)
     yield from reduce(work, spent)
     yield from write(work)
-    if batch.look or batch.reap or (batch.due and not work.more_due):
+    if batch.look or (batch.due and not work.more_due):
         yield from look(work, work.now)
     if batch.due or not overdue(work):
         yield from claim(work)

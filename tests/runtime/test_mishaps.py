@@ -13,6 +13,7 @@ import deedbox
 import pytest
 from deedbox import (
     Due,
+    Instant,
     Machine,
     MisplacedCall,
     Refused,
@@ -24,6 +25,7 @@ from deedbox.box import Box
 from deedbox.operations import (
     AnyOperation,
     Begin,
+    Claim,
     Commit,
     CommitUnknown,
     Enter,
@@ -44,9 +46,10 @@ from deedbox.operations import (
 from deedbox.stores.memory import MemoryStore
 from deedbox.stores.sqlite import SqliteStore
 from deedbox.stores.sqlite_file import Locks
-from deedbox.testing import FakeClock, Fault, elapse, settle
+from deedbox.testing import FakeClock, Fault, Watched, elapse, settle
 from hands import Hands, Held
 from jobs import job
+from msgspec.structs import replace
 from place import Place
 
 JobMachine: TypeAlias = Machine[
@@ -85,9 +88,11 @@ class TestStore:
         assert phases(box) == {}
         assert box.start(job.Start(job="a")).rev == 1
 
-    @pytest.mark.parametrize("made", [True, False])
+    @pytest.mark.parametrize(
+        "instead", [Commit(), Rollback(), None], ids=["made", "undone", "left open"]
+    )
     def test_c28_a_store_that_is_away_after_a_commit_is_asked_again(
-        self, place: Place, made: bool
+        self, place: Place, instead: AnyOperation | None
     ) -> None:
         """C28: until it says whether the commit was made; then it counts once."""
         box, silent = place.open(), 7
@@ -97,7 +102,7 @@ class TestStore:
             match operation:
                 case Commit() if silent == 7:
                     silent -= 1
-                    return Fault(CommitUnknown(), Commit() if made else Rollback())
+                    return Fault(CommitUnknown(), instead)
                 case Settle() if silent:
                     silent -= 1
                     return Fault(StoreFailed("away"))
@@ -196,6 +201,50 @@ class TestStore:
 
 
 class TestMachine:
+    async def test_r3_what_is_owed_goes_out_though_a_deadline_comes_again_and_again(
+        self, place: Place
+    ) -> None:
+        """R3: an hour of missed seconds are four batches; a command waits for one."""
+
+        def on_a_grid(state: job.State, msg: job.Msg) -> job.Step:
+            if isinstance(state, job.Waiting) and isinstance(msg, Due):
+                due = Instant(state.due + 1_000)
+                later = Instant(state.due + 60_000)
+                return replace(state, due=due, give_up_at=later), ()
+            return job.reduce(state, msg)
+
+        machine = dataclasses.replace(job.machine, reduce=on_a_grid)
+        store = Watched(MemoryStore(place.clock))
+        box = Box(store, [machine], rules=place.rules, clock=place.clock, peers=False)
+        broke = Hands(lambda _: job.RunBroke(error="no"))
+        async with Worker(box, {machine: broke}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+        place.clock.advance(3_600_000)
+        box.start(job.Start(job="b"))
+        began = len(store.seen)
+        box.close()
+        box = Box(store, [machine], rules=place.rules, clock=place.clock, peers=False)
+        async with Worker(box, {machine: Hands()}) as worker:
+            await worker.wait(machine, "b")
+            await settle(worker)
+        box.close()
+        asked = [type(each) for each in store.seen[began:]]
+        assert asked.count(ListDue) > 3
+        assert asked[: asked.index(Claim)].count(ListDue) == 1
+
+    async def test_c11_a_command_is_not_handed_out_when_its_time_is_over(
+        self, place: Place
+    ) -> None:
+        """C11: its deadline passed while nobody ran, and fires first."""
+        box, hands = place.open(), Hands()
+        box.start(job.Start(job="a"))
+        place.clock.advance(30_000)
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+        assert phases(box) == {"a": "Failed"}
+        assert hands.ran == []
+
     async def test_r17_an_awaited_answer_that_is_refused_is_parked(self) -> None:
         """R11, R17: generated reducers take what they await; it is said, not dropped."""
 
