@@ -46,11 +46,9 @@ def load(work: Work) -> Program[None]:
     """Due instances, then those that the items name, then what is remembered."""
     batch, live = work.batch, work.live
     for codec in batch.due:
-        rows = yield from ask(
-            ListDue(codec.name, codec.version, work.now, DUE_PAGE + 1)
-        )
-        work.more_due = work.more_due or len(rows) > DUE_PAGE
-        for row in rows[:DUE_PAGE]:
+        rows = yield from ask(ListDue(codec.name, codec.version, work.now, DUE_PAGE))
+        work.more_due = work.more_due or len(rows) == DUE_PAGE
+        for row in rows:
             one = live[codec.name, row[0]] = work.read(codec, row)
             work.due.append(one)
     wanted: dict[str, set[str]] = {}
