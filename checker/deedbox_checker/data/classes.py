@@ -1,15 +1,11 @@
-"""The classes of data of one machine, read off what it compares.
-
-A type is compared when a value of it occurs under a comparison (other than with `none`),
-or is opened: a member of a record, a variant of a choice, a function over a list.
-"""
+"""The classes of data of one machine, read off what it compares and opens (`domain`)."""
 
 from __future__ import annotations
 
 from deedbox_dsl import core
 from deedbox_dsl.types import Base, ListOf, Type
 
-from ..expressions.bodies import bodies, body_sets, comparisons, expressions
+from ..expressions.bodies import comparisons, expressions, sets
 from ..expressions.trees import walk
 from ..expressions.types import bare, is_int, is_length
 from .domain import Domain
@@ -105,11 +101,10 @@ def signed(machine: core.Machine) -> set[Type]:
         if is_length(field.type)
     }
     return {
-        declared[field.field]
-        for body in bodies(machine)
-        for field in body_sets(body)
-        if field.field in declared
-        for part in walk(field.value)
+        declared[each.field]
+        for each in sets(machine)
+        if each.field in declared
+        for part in walk(each.value)
         if isinstance(part, core.Negative)
         or (isinstance(part, core.Binary) and part.operator == "-")
     }

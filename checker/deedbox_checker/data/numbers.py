@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from deedbox_dsl import core
 from deedbox_dsl.types import Type
 
-from ..expressions.bodies import bodies, body_sets, comparisons, expressions
+from ..expressions.bodies import comparisons, expressions, sets
 from ..expressions.endless import Endless, name_of
 from ..expressions.trees import children, walk
 from ..expressions.types import bare, bounds, is_int, is_length
@@ -21,19 +21,12 @@ from ..expressions.types import bare, bounds, is_int, is_length
 MOST = 16
 """A range of more numbers is not tried one by one."""
 
-Sets = dict[str, list[core.Expr]]
-
 
 def numbers_from_outside(machine: core.Machine) -> tuple[set[Type], set[Type]]:
     """The types of the numbers from outside that are looked at; and those in full."""
-    sets: Sets = {}
-    for body in bodies(machine):
-        for each in body_sets(body):
-            sets.setdefault(each.field, []).append(each.value)
-    for again in machine.again:
-        if isinstance(again.exit, core.Replace):
-            for override in again.exit.overrides:
-                sets.setdefault(override.field, []).append(override.value)
+    put: dict[str, list[core.Expr]] = {}
+    for each in sets(machine):
+        put.setdefault(each.field, []).append(each.value)
     known: dict[tuple[core.Expr, bool], None] = {}
     for compared in comparisons(machine):
         sides = (compared.left, compared.right)
@@ -51,7 +44,7 @@ def numbers_from_outside(machine: core.Machine) -> tuple[set[Type], set[Type]]:
             if fully:
                 full.add(dense(leaf))
         elif isinstance(leaf, core.Read | core.Side):
-            for value in sets.get(leaf.name, ()):
+            for value in put.get(leaf.name, ()):
                 for inner in leaves(value):
                     more = inner, fully or inner != known_as(value)
                     if more not in known:
@@ -108,10 +101,9 @@ def leaves(expr: core.Expr) -> Iterator[core.Expr]:
 def outside_fields(machine: core.Machine) -> set[str]:
     """The names of state fields that are set to what a message or an outcome brought."""
     return {
-        field.field
-        for body in bodies(machine)
-        for field in body_sets(body)
-        if any(isinstance(part, core.Bound | core.Member) for part in walk(field.value))
+        each.field
+        for each in sets(machine)
+        if any(isinstance(part, core.Bound | core.Member) for part in walk(each.value))
     }
 
 
@@ -142,7 +134,7 @@ def counter_caps(machine: core.Machine) -> dict[str, int | None]:
             need(compared.left, constant(compared.right))
             need(compared.right, constant(compared.left))
     for expr in expressions(machine):
-        if isinstance(expr, core.Call) and expr.function not in ("len",):
+        if isinstance(expr, core.Call) and expr.function != "len":
             for argument in expr.arguments:
                 if is_int(argument.type):
                     need(argument, None)
@@ -151,10 +143,7 @@ def counter_caps(machine: core.Machine) -> dict[str, int | None]:
                 if is_int(factor.type):
                     need(factor, None)
     copied = [
-        (field.field, field.value)
-        for body in bodies(machine)
-        for field in body_sets(body)
-        if is_int(field.value.type)
+        (each.field, each.value) for each in sets(machine) if is_int(each.value.type)
     ]
     while any(
         need(value, needs[name])

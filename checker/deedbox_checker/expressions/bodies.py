@@ -49,17 +49,33 @@ def bodies(machine: core.Machine) -> Iterator[core.Body]:
             yield clause.body
 
 
+def sets(machine: core.Machine) -> Iterator[core.Set]:
+    """Whatever is ever put into a field, but for what a migration puts there."""
+    for body in bodies(machine):
+        yield from body_sets(body)
+    for again in machine.again:
+        if isinstance(again.exit, core.Replace):
+            yield from again.exit.overrides
+
+
+def own_expressions(machine: core.Machine) -> Iterator[core.Expr]:
+    """What the machine itself looks at and sets."""
+    for clause in machine.clauses:
+        if clause.guard is not None:
+            yield clause.guard
+    for body in bodies(machine):
+        yield from body_expressions(body)
+    for again in machine.again:
+        if again.guard is not None:
+            yield again.guard
+        if isinstance(again.exit, core.Replace):
+            yield from (override.value for override in again.exit.overrides)
+
+
 def expressions(machine: core.Machine) -> Iterator[core.Expr]:
     """Every expression of the machine and its properties, policies as numbers, parts too."""
     ladders = {ladder.name: ladder for ladder in machine.ladders}
-    roots = [clause.guard for clause in machine.clauses if clause.guard is not None]
-    for body in bodies(machine):
-        roots += body_expressions(body)
-    for again in machine.again:
-        if again.guard is not None:
-            roots.append(again.guard)
-        if isinstance(again.exit, core.Replace):
-            roots += (field.value for field in again.exit.overrides)
+    roots = [*own_expressions(machine)]
     for stated in machine.properties:
         roots.append(stated.pred.expr)
         if stated.target is not None:
@@ -69,6 +85,7 @@ def expressions(machine: core.Machine) -> Iterator[core.Expr]:
 
 
 def comparisons(machine: core.Machine) -> Iterator[core.Binary]:
+    """What is compared anywhere, but for the tests for `none`."""
     for expr in expressions(machine):
         if (
             isinstance(expr, core.Binary)

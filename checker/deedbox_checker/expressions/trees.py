@@ -7,11 +7,13 @@ here; what an expression is worth, `evaluate` knows.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import assert_never
+from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, assert_never, cast
 
 from deedbox_dsl import core
 from deedbox_dsl.types import BOOL, INT
+
+T = TypeVar("T")
 
 
 def with_lets(expr: core.Expr, lets: Mapping[str, core.Expr]) -> core.Expr:
@@ -58,9 +60,11 @@ def inline(
 def rebuilt(expr: core.Expr, again: Callable[[core.Expr], core.Expr]) -> core.Expr:
     """`expr` made anew of its parts."""
     match expr:
-        case core.Member(target=target) | core.VariantIs(target=target):
-            return replace(expr, target=again(target))
-        case core.Known(target=target):
+        case (
+            core.Member(target=target)
+            | core.VariantIs(target=target)
+            | core.Known(target=target)
+        ):
             return replace(expr, target=again(target))
         case core.Wait(issue=issue):
             return replace(expr, issue=again(issue))
@@ -92,39 +96,15 @@ def rebuilt(expr: core.Expr, again: Callable[[core.Expr], core.Expr]) -> core.Ex
 
 
 def children(expr: core.Expr) -> tuple[core.Expr, ...]:
-    """The expressions of which `expr` is made."""
-    match expr:
-        case core.Member(target=target) | core.VariantIs(target=target):
-            return (target,)
-        case core.Known(target=target):
-            return (target,)
-        case core.Not(operand=operand) | core.Negative(operand=operand):
-            return (operand,)
-        case core.Binary(left=left, right=right):
-            return (left, right)
-        case core.Conditional(test=test, yes=yes, no=no):
-            return (test, yes, no)
-        case core.Call(arguments=arguments):
-            return arguments
-        case core.Over(source=source, body=body):
-            return (source, body)
-        case core.Wait(issue=issue):
-            return (issue,)
-        case (
-            core.Constant()
-            | core.EmptyList()
-            | core.Now()
-            | core.Read()
-            | core.Bound()
-            | core.Side()
-            | core.Deed()
-            | core.PhaseIs()
-            | core.Attempts()
-            | core.Ended()
-        ):
-            return ()
-        case _:
-            assert_never(expr)
+    """The expressions of which `expr` is made, in the order of the text."""
+    found: list[core.Expr] = []
+
+    def met(part: core.Expr) -> core.Expr:
+        found.append(part)
+        return part
+
+    rebuilt(expr, met)
+    return tuple(found)
 
 
 def walk(expr: core.Expr) -> list[core.Expr]:
@@ -133,3 +113,27 @@ def walk(expr: core.Expr) -> list[core.Expr]:
     for part in found:
         found.extend(children(part))
     return found
+
+
+# ---- any piece of the core -----------------------------------------------------------
+
+
+def rewritten(node: T, change: Callable[[object], object | None]) -> T:
+    """A piece of the core with every part replaced for which `change` gives another."""
+    return cast(T, _rewritten(node, change))
+
+
+def _rewritten(node: object, change: Callable[[object], object | None]) -> object:
+    changed = change(node)
+    if changed is not None:
+        return changed
+    if isinstance(node, tuple):
+        parts = cast("tuple[object, ...]", node)
+        return tuple(_rewritten(part, change) for part in parts)
+    if type(node).__module__ != core.__name__ or not is_dataclass(node):
+        return node
+    inner = {
+        each.name: _rewritten(cast(object, getattr(node, each.name)), change)
+        for each in fields(node)
+    }
+    return replace(cast("core.Do", node), **cast("dict[str, core.Expr]", inner))  # type: ignore[arg-type]  # a part is what it was

@@ -5,33 +5,32 @@ from __future__ import annotations
 from deedbox_dsl.types import Base, Declared, Maybe, Type
 
 
-def bounds(type: Type) -> tuple[int | None, int | None]:
-    return (type.low, type.high) if isinstance(type, Declared) else (None, None)
-
-
 def bare(type: Type) -> Type:
+    """The type of a value that is there."""
     return type.item if isinstance(type, Maybe) else type
 
 
-def is_int(type: Type) -> bool:
+def bounds(type: Type) -> tuple[int | None, int | None]:
+    """The least and the largest value that a declaration allows."""
+    return (type.low, type.high) if isinstance(type, Declared) else (None, None)
+
+
+def base_of(type: Type) -> Base | None:
+    """What a value is stored as; None: a record, a choice, or a list."""
     match bare(type):
-        case Declared(base=Base.INT) | Base.INT:
-            return True
+        case Declared(base=base) | (Base() as base):
+            return base
         case _:
-            return False
+            return None
+
+
+def is_int(type: Type) -> bool:
+    return base_of(type) is Base.INT
 
 
 def is_instant(type: Type) -> bool:
-    match bare(type):
-        case Declared(base=Base.INSTANT) | Base.INSTANT:
-            return True
-        case _:
-            return False
+    return base_of(type) is Base.INSTANT
 
 
 def is_length(type: Type) -> bool:
-    match bare(type):
-        case Declared(base=Base.DURATION) | Base.DURATION:
-            return True
-        case _:
-            return False
+    return base_of(type) is Base.DURATION

@@ -7,17 +7,16 @@ way.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
-from typing import Final, TypeVar, cast
+from dataclasses import replace
+from typing import Final
 
 from deedbox_dsl import core
 from deedbox_dsl.roles import Scan, scan
 
+from ..expressions.trees import rewritten
+
 LARGEST: Final = 3
 """The largest page that is explored."""
-
-T = TypeVar("T")
 
 
 def longest(found: Scan) -> int:
@@ -82,24 +81,3 @@ def smaller_limit(expr: core.Expr, before: int, page: int) -> core.Expr:
             return replace(expr, value=page + 1)
         case _:
             return expr
-
-
-def rewritten(node: T, change: Callable[[object], object | None]) -> T:
-    """A piece of the core with every part replaced for which `change` gives another."""
-    return cast(T, _rewritten(node, change))
-
-
-def _rewritten(node: object, change: Callable[[object], object | None]) -> object:
-    changed = change(node)
-    if changed is not None:
-        return changed
-    if isinstance(node, tuple):
-        parts = cast("tuple[object, ...]", node)
-        return tuple(_rewritten(part, change) for part in parts)
-    if type(node).__module__ != core.__name__ or not is_dataclass(node):
-        return node
-    inner = {
-        each.name: _rewritten(cast(object, getattr(node, each.name)), change)
-        for each in fields(node)
-    }
-    return replace(cast("core.Do", node), **cast("dict[str, core.Expr]", inner))  # type: ignore[arg-type]  # a part is what it was

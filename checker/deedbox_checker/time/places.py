@@ -130,10 +130,7 @@ def anchored(listed: list[Sum]) -> dict[Part, Anchor]:
         anchors = dict(zip(choices, chosen, strict=True))
         if all(two_places(each, anchors) for each in listed):
             return anchors
-    raise Endless(
-        name_of(next(iter(choices))),
-        TO_SEVERAL,
-    )
+    raise Endless(name_of(next(iter(choices))), TO_SEVERAL)
 
 
 def ends(each: Sum) -> tuple[Part | None, Part | None]:

@@ -18,8 +18,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from ..data.domain import EPOCH, UNIT
-from ..expressions.bodies import bodies, body_expressions, body_sets
+from ..expressions.bodies import own_expressions, sets
 from ..expressions.endless import Endless
+from ..expressions.filled import filled_with
 from ..expressions.trees import inline, rebuilt, walk
 from ..expressions.types import is_instant
 from ..scans.pages import is_due
@@ -157,16 +158,8 @@ def sides_as_state(expr: core.Expr) -> core.Expr:
 def behaviour(machine: core.Machine) -> Iterator[core.Expr]:
     """What the machine itself looks at and sets."""
     ladders = {ladder.name: ladder for ladder in machine.ladders}
-    roots = [clause.guard for clause in machine.clauses if clause.guard is not None]
-    for body in bodies(machine):
-        roots += body_expressions(body)
-    for again in machine.again:
-        if again.guard is not None:
-            roots.append(again.guard)
-        if isinstance(again.exit, core.Replace):
-            roots += [override.value for override in again.exit.overrides]
-    for root in roots:
-        yield inline(root, ladders, jittered=True)
+    for expr in own_expressions(machine):
+        yield inline(expr, ladders, jittered=True)
 
 
 def read_instants(machine: core.Machine) -> set[str]:
@@ -192,51 +185,27 @@ def chosen_among(expr: core.Expr) -> Iterator[str]:
 
 def behind(machine: core.Machine) -> frozenset[str]:
     """The fields that are only set to now, to what came before it, and to one another."""
-    ladders = {ladder.name: ladder for ladder in machine.ladders}
-    values: dict[str, list[core.Expr]] = {}
-    sets = [each for body in bodies(machine) for each in body_sets(body)]
-    for again in machine.again:
-        if isinstance(again.exit, core.Replace):
-            sets += again.exit.overrides
-    for each in sets:
-        values.setdefault(each.field, []).append(
-            inline(each.value, ladders, jittered=True)
-        )
-    found = {
+    instants = {
         field.name
         for state in machine.states
         for field in state.fields
         if is_instant(field.type)
     }
     # An older version may have set what is migrated to anything.
-    found -= {
+    instants -= {
         each.field
         for migration in machine.migrations
         for state in migration.states
         for each in state.fields
         if not isinstance(each.value, core.Now)
     }
-    while True:
-        ahead = {
-            name
-            for name in found
-            if not all(is_behind(value, found) for value in values.get(name, ()))
-        }
-        if not ahead:
-            return frozenset(found)
-        found -= ahead
+    return filled_with(is_never_ahead, sets(machine), instants)
 
 
-def is_behind(value: core.Expr, found: set[str]) -> bool:
+def is_never_ahead(value: core.Expr) -> bool:
     match value:
         case core.Constant(value=None) | core.Now():
             return True
-        case core.Read(scope="state", name=name):
-            return name in found
-        case core.Known(target=target):
-            return is_behind(target, found)
-        case core.Conditional(yes=yes, no=no):
-            return is_behind(yes, found) and is_behind(no, found)
         case _:
             return False
 

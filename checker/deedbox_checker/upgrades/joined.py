@@ -8,26 +8,22 @@ looks at data counts in it; it is never run.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TypeVar, cast
 
 from deedbox_dsl import core
 from deedbox_dsl.source import Span
 
-from ..expressions.trees import walk
+from ..expressions.trees import rewritten, walk
 from ..expressions.types import is_instant
 from ..time.points import points
-
-T = TypeVar("T")
 
 
 def joined(spec: core.Machine, older: Iterable[core.Machine]) -> core.Machine:
     """`older`: the released versions; of what they state nothing is asked."""
     whole = replace(spec, clauses=(*spec.clauses, *map(_clause, _ways(spec))))
     for each in older:
-        own = _own_policies(each, each.version)
+        own = _own_policies(each)
         known = {field.name for field in whole.given}
         whole = replace(
             whole,
@@ -59,25 +55,25 @@ def _clause(body: core.Body) -> core.Clause:
     return core.Clause("", core.OnMessage(""), None, body, Span("", 0, 0, 1, 1))
 
 
-def _own_policies(node: T, version: int) -> T:
-    """The tree with its policies called otherwise than those of other versions."""
-    if isinstance(node, tuple):
-        items = cast("tuple[object, ...]", node)
-        return cast("T", tuple(_own_policies(each, version) for each in items))
-    if not dataclasses.is_dataclass(node) or isinstance(node, type | Span):
-        return node
-    changed = {
-        each.name: _own_policies(getattr(node, each.name), version)
-        for each in dataclasses.fields(node)
-    }
-    match node:
-        case core.Wait(policy=name) | core.Attempts(policy=name):
-            changed["policy"] = f"{name}, version {version}"
-        case core.Ladder(name=name):
-            changed["name"] = f"{name}, version {version}"
-        case _:
-            pass
-    return cast("T", replace(cast("core.Clause", node), **changed))
+def _own_policies(spec: core.Machine) -> core.Machine:
+    """The machine with its policies called otherwise than those of other versions."""
+
+    def called(name: str) -> str:
+        return f"{name}, version {spec.version}"
+
+    def renamed(node: object) -> object | None:
+        match node:
+            case core.Wait(policy=name, issue=issue):
+                issue = rewritten(issue, renamed)
+                return replace(node, policy=called(name), issue=issue)
+            case core.Attempts(policy=name):
+                return replace(node, policy=called(name))
+            case core.Ladder(name=name):
+                return replace(node, name=called(name))
+            case _:
+                return None
+
+    return rewritten(spec, renamed)
 
 
 def _with_ways_to_points(whole: core.Machine) -> core.Machine:
