@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from deedbox.batch import Held, Tell
-from deedbox.codec import text
+from deedbox.documents import text
 from deedbox.machine import Refused
 from deedbox.operations import (
     FOREVER,
@@ -72,8 +72,8 @@ def dispatch_before_commit() -> Tampering:
             held = [_held(process, row) for row in operation.rows if row[5] is not None]
             if process.writer is not None:
                 process.writer.desk.held.update({one.key: one for one in held})
-            process.worker.deliver(held, [])
-            process.worker.flush()
+            process.worker.crossing.deliver(held, [])
+            process.worker.crossing.flush()
         return answer
 
     return tampering
@@ -159,7 +159,7 @@ def acknowledge_before_persisting() -> Tampering:
             if isinstance(item, Tell):
                 row = store_of(process).instances[item.codec.name].rows.get(item.id)
                 item.reply(Receipt(1 if row is None else row[1] + 1, "", "applied"))
-                process.worker.flush()
+                process.worker.crossing.flush()
 
         setattr(writer, "submit", hasty)  # noqa: B010  a method is exchanged
 

@@ -169,7 +169,7 @@ SEAMS: Final = {
     ("box", "threading.Lock"),
     ("box", "threading.BoundedSemaphore"),
     # Whether a call comes from the thread of its own loop: nothing is ordered by it.
-    ("worker", "threading.get_ident"),
+    ("crossing", "threading.get_ident"),
     # A writer's thread is made by `spawn`, which a simulation exchanges.
     ("box", "threading.Thread"),
 }
