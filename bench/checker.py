@@ -18,10 +18,10 @@ ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "checker"), str(ROOT)]
 
 import strangers  # noqa: E402  the paths come first
-from deedbox_checker.engine import levels, vectors  # noqa: E402
+from deedbox_checker.engine import levels, lists, vectors  # noqa: E402
 from deedbox_checker.engine.tables import Tables  # noqa: E402
 from deedbox_checker.liveness import product  # noqa: E402
-from deedbox_checker.liveness.temporal import Fair  # noqa: E402
+from deedbox_checker.liveness.graph import Fair  # noqa: E402
 
 from tests.checker.money_saga import ENDED, WORK, saga  # noqa: E402
 
@@ -34,7 +34,7 @@ SIZES = {
 """Orders, attempts, crashes, and the known number of states."""
 
 ENGINES: dict[str, Callable[[Tables, int], levels.Explored]] = {
-    "standard library": levels.explore,
+    "standard library": lists.explore,
     "numpy": vectors.explore,
 }
 

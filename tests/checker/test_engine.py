@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from deedbox_checker.engine import levels, vectors, walk
+from deedbox_checker.engine import levels, lists, vectors, walk
+from deedbox_checker.engine.digits import start_cell
 from deedbox_checker.engine.tables import Tables, Unbounded, close, tables
 from hypothesis import given
 from hypothesis import strategies as st
 
 from .money_saga import CRASH, Answer, Step, Worker, saga
 
-ENGINES = pytest.mark.parametrize("explore", [levels.explore, vectors.explore])
+ENGINES = pytest.mark.parametrize("explore", [lists.explore, vectors.explore])
 FREE, FAULT = 0, 1
 
 
@@ -47,7 +48,7 @@ def test_two_orders_have_the_known_number_of_states_up_to_their_order(
 
 def test_both_engines_reach_every_state_in_the_same_level() -> None:
     model = saga(attempts=2, crashes=1)
-    plain = levels.explore(model.tables, 2)
+    plain = lists.explore(model.tables, 2)
     fast = vectors.explore(model.tables, 2)
     assert plain.levels == fast.levels
     assert plain.level == fast.level
@@ -87,7 +88,7 @@ def test_the_run_to_a_lost_worker_needs_one_crash(
     run = walk.run(explored, cell)
     assert [move.label for move in run].count(CRASH) == 1
     assert run[-1].cell == cell
-    before = levels.start_cell(model.tables, 2)
+    before = start_cell(model.tables, 2)
     for move in run:
         assert move in walk.successors(explored, before)
         before = move.cell
@@ -141,7 +142,7 @@ def cheapest(tables: Tables) -> dict[int, tuple[int, int]]:
 
 @given(graphs())
 def test_every_level_is_the_cheapest_cost(found: Tables) -> None:
-    for explore in (levels.explore, vectors.explore):
+    for explore in (lists.explore, vectors.explore):
         explored = explore(found)
         costs = {
             row: (level.faults, level.steps)
@@ -154,7 +155,7 @@ def test_every_level_is_the_cheapest_cost(found: Tables) -> None:
 
 @given(graphs(), st.integers(1, 3))
 def test_both_engines_give_the_same_first_run(found: Tables, instances: int) -> None:
-    plain = levels.explore(found, instances)
+    plain = lists.explore(found, instances)
     fast = vectors.explore(found, instances)
     assert plain.level == fast.level
     cell = walk.first(plain, [found.locals - 1])

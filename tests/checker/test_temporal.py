@@ -13,7 +13,8 @@ import pytest
 from deedbox_checker.engine import vectors
 from deedbox_checker.engine.tables import tables
 from deedbox_checker.liveness import product
-from deedbox_checker.liveness.temporal import Fair, Graph, Hop, Lasso, reachable, refute
+from deedbox_checker.liveness.graph import Fair, Graph, Hop, Lasso, reachable
+from deedbox_checker.liveness.temporal import refute
 
 from .money_saga import ENDED, WORK, saga
 from .naive_temporal import FAULT, LAZY, A, B, Labelled, random_graph, violated

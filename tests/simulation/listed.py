@@ -16,7 +16,7 @@ from typing import Final, cast
 
 import msgspec
 from deedbox_checker.data.domain import EPOCH
-from deedbox_checker.engine import levels
+from deedbox_checker.engine import lists
 from deedbox_checker.engine.tables import tables
 from deedbox_checker.instance.abstraction import Deed, World
 from deedbox_checker.scans.listing import Listing
@@ -160,5 +160,5 @@ def merged(searched: Searched, number: list[int]) -> Searched:
             rows[at][number[before.targets[step]], before.labels[step]] = None
     made = tables(len(rows), 1, number[0], rows, before.faults)
     return Searched(
-        searched.environment, searched.closure, searched.labels, levels.explore(made)
+        searched.environment, searched.closure, searched.labels, lists.explore(made)
     )

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from deedbox_checker.engine import levels, walk
+from deedbox_checker.engine import lists, walk
 from deedbox_checker.engine.tables import Tables
 from deedbox_checker.export.command import explored, exported
 from deedbox_checker.export.moves import moves
@@ -48,7 +48,7 @@ def test_spin_and_rumur_find_as_many_states_of_two_instances(
     name: str, tmp_path: Path
 ) -> None:
     found = explored(subject("nerudo/repository.deed", name))
-    two = levels.explore(found.tables, 2).states
+    two = lists.explore(found.tables, 2).states
     assert by_spin(exported(found, "promela", 2), tmp_path).states == two
     assert by_rumur(exported(found, "murphi", 2), tmp_path).states == two
 
@@ -58,7 +58,7 @@ def test_a_stranger_finds_what_a_shared_state_and_a_joint_crash_reach(
     write: Callable[[Tables, int], str], search: Search, tmp_path: Path
 ) -> None:
     tables = saga(attempts=1, crashes=2).tables
-    two = levels.explore(tables, 2)
+    two = lists.explore(tables, 2)
     ours = Counts(two.states, walk.transitions(two))
     assert search(write(tables, 2), tmp_path) == ours
     assert ours == Counts(128_502, 481_234)

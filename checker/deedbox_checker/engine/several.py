@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Final
 
-from . import levels, walk
+from . import lists, walk
+from .digits import cells
+from .levels import Explored
 from .tables import Tables
 
 ROOM: Final = 100_000_000
@@ -31,11 +33,11 @@ class Several:
 
 def several(tables: Tables, instances: int, room: int = ROOM) -> Several | str:
     """The product of so many instances, or why it is not explored."""
-    possible = levels.cells(tables, instances)
+    possible = cells(tables, instances)
     if possible > room:
         return f"{instances} instances have {possible:,} possible states, more than {room:,}"
     explored = explorer()(tables, instances, room)
-    alone = levels.explore(tables).states
+    alone = lists.explore(tables).states
     return Several(
         instances,
         explored.states,
@@ -44,9 +46,9 @@ def several(tables: Tables, instances: int, room: int = ROOM) -> Several | str:
     )
 
 
-def explorer() -> Callable[[Tables, int, int], levels.Explored]:
+def explorer() -> Callable[[Tables, int, int], Explored]:
     if find_spec("numpy") is None:
-        return levels.explore
+        return lists.explore
     from . import vectors
 
     return vectors.explore

@@ -1,8 +1,8 @@
-"""The same exploration as `levels`, a level at a time, with numpy.
+"""The product of equal instances, explored a level at a time with numpy.
 
-Knows the tables and the order of levels from there; the result is the same array
-of levels, so counts and runs are equal by construction of `walk`.  Frontiers are
-taken in slices, so that what a slice needs stays in the cache.
+The result is the same array of levels as that of `lists`, so counts and runs are equal
+by construction of `walk`.  Frontiers are taken in slices, so that what a slice needs
+stays in the cache.
 
 Two candidates of one slice may be the same state.  No sort: each writes its own
 number into the state's word, and the one that reads itself back is kept.
@@ -16,21 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .levels import (
-    CELLS,
-    FIRST,
-    PENDING,
-    UNSEEN,
-    Deltas,
-    Explored,
-    Level,
-    TooLarge,
-    cells,
-    joint_moves,
-    places,
-    shared_blind,
-    start_cell,
-)
+from .digits import Deltas, cells, joint_moves, places, shared_blind, start_cell
+from .levels import CELLS, FIRST, PENDING, UNSEEN, Explored, TooLarge, in_order
 from .tables import Tables
 
 Cells = NDArray[np.int64]
@@ -84,52 +71,48 @@ def joined(parts: list[Cells]) -> Cells:
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
-def explore(tables: Tables, instances: int = 1, limit: int = CELLS) -> Explored:
-    """Every reachable state of the product."""
-    total = cells(tables, instances)
-    if total > limit:
-        raise TooLarge
-    size, whole = tables.locals, tables.span(instances)
-    blind = shared_blind(tables)
-    level = np.zeros(total, dtype=np.uint32)
-    spots = tuple(
-        Columns(place.stride, columns(place.free), columns(place.fault))
-        for place in places(tables, instances, blind)
-    )
-    free_joint = joint_columns(tables, instances, fault=False)
-    fault_joint = joint_columns(tables, instances, fault=True)
-    faulty = bool(fault_joint) or any(spot.fault for spot in spots)
+@dataclass(frozen=True, slots=True, eq=False)
+class Arrays:
+    """Sets of states as arrays; the rest as in `lists`."""
 
-    def candidates(
-        part: Cells, fault: bool, joint: tuple[JointColumns, ...]
-    ) -> Iterator[Cells]:
-        for spot in spots:
-            steps = spot.fault if fault else spot.free
-            if steps:
-                row = part // spot.stride % size
-                if not blind:
-                    row += part // whole * size
-                for column in steps:
-                    yield part + column[row]
-        for moves in joint:
-            here = part[(part >= moves.begin) & (part < moves.end)]
-            change = np.zeros(len(here), dtype=np.int64)
-            for stride, by in moves.moves:
-                change += by[here // stride % size]
-            moved = np.flatnonzero(change)
-            yield here[moved] + change[moved] + moves.shift
+    level: NDArray[np.uint32]
+    size: int
+    whole: int
+    blind: bool
+    places: tuple[Columns, ...]
+    free_joint: tuple[JointColumns, ...]
+    fault_joint: tuple[JointColumns, ...]
 
-    def advance(
-        frontier: Cells,
+    def none(self) -> Cells:
+        return joined([])
+
+    def both(self, one: Cells, other: Cells) -> Cells:
+        return joined([one, other])
+
+    def settled(self, states: Cells, number: int) -> Cells:
+        fresh = states[self.level[states] < FIRST]
+        self.level[fresh] = number
+        return fresh
+
+    def surprising(self, states: Cells) -> Cells:
+        return self._advance(states, UNSEEN + 1, PENDING, True, self.fault_joint)
+
+    def following(self, states: Cells, number: int) -> Cells:
+        return self._advance(states, FIRST, number, False, self.free_joint)
+
+    def _advance(
+        self,
+        states: Cells,
         bound: int,
         number: int,
         fault: bool,
         joint: tuple[JointColumns, ...],
     ) -> Cells:
         """The states one step on which were below `bound`; they are marked with `number`."""
+        level = self.level
         parts: list[Cells] = []
-        for begin in range(0, len(frontier), SLICE):
-            for cell in candidates(frontier[begin : begin + SLICE], fault, joint):
+        for begin in range(0, len(states), SLICE):
+            for cell in self._candidates(states[begin : begin + SLICE], fault, joint):
                 fresh = cell[level[cell] < bound]
                 if len(fresh):
                     marks = np.arange(MARK, MARK + len(fresh), dtype=np.uint32)
@@ -139,32 +122,44 @@ def explore(tables: Tables, instances: int = 1, limit: int = CELLS) -> Explored:
                     parts.append(fresh)
         return joined(parts)
 
-    levels: list[Level] = []
-    faults, number = 0, FIRST
-    arriving: list[Cells] = [np.array([start_cell(tables, instances)], dtype=np.int64)]
-    while arriving:
-        later: list[Cells] = []
-        frontier = joined([])
-        steps = 0
-        while len(frontier) or steps < len(arriving):
-            if steps < len(arriving):
-                late = arriving[steps]
-                late = late[level[late] < FIRST]
-                level[late] = number
-                frontier = np.concatenate((frontier, late))
-            if len(frontier):
-                levels.append(Level(faults, steps, len(frontier)))
-                if faulty:
-                    surprising = advance(
-                        frontier, UNSEEN + 1, PENDING, True, fault_joint
-                    )
-                    if len(surprising):
-                        while len(later) <= steps:
-                            later.append(joined([]))
-                        later.append(surprising)
-                number += 1
-                frontier = advance(frontier, FIRST, number, False, free_joint)
-            steps += 1
-        arriving = later
-        faults += 1
-    return Explored(tables, instances, level.data, tuple(levels))
+    def _candidates(
+        self, part: Cells, fault: bool, joint: tuple[JointColumns, ...]
+    ) -> Iterator[Cells]:
+        for place in self.places:
+            steps = place.fault if fault else place.free
+            if steps:
+                row = part // place.stride % self.size
+                if not self.blind:
+                    row += part // self.whole * self.size
+                for column in steps:
+                    yield part + column[row]
+        for moves in joint:
+            here = part[(part >= moves.begin) & (part < moves.end)]
+            change = np.zeros(len(here), dtype=np.int64)
+            for stride, by in moves.moves:
+                change += by[here // stride % self.size]
+            moved = np.flatnonzero(change)
+            yield here[moved] + change[moved] + moves.shift
+
+
+def explore(tables: Tables, instances: int = 1, limit: int = CELLS) -> Explored:
+    """Every reachable state of the product."""
+    total = cells(tables, instances)
+    if total > limit:
+        raise TooLarge
+    blind = shared_blind(tables)
+    level = np.zeros(total, dtype=np.uint32)
+    engine = Arrays(
+        level,
+        tables.locals,
+        tables.span(instances),
+        blind,
+        tuple(
+            Columns(place.stride, columns(place.free), columns(place.fault))
+            for place in places(tables, instances, blind)
+        ),
+        joint_columns(tables, instances, fault=False),
+        joint_columns(tables, instances, fault=True),
+    )
+    start = np.array([start_cell(tables, instances)], dtype=np.int64)
+    return Explored(tables, instances, level.data, in_order(engine, start))

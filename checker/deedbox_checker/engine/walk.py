@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from .levels import FIRST, Explored, compose, digits, start_cell
+from .digits import compose, digits, start_cell
+from .levels import FIRST, Explored
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..engine.levels import FIRST, Explored, start_cell
+from ..engine.digits import start_cell
+from ..engine.levels import FIRST, Explored
 from . import temporal
-from .temporal import Fair, Graph, Lasso
+from .graph import Fair, Graph, Lasso, label_masks
 
 Numbers = NDArray[np.int64]
 
@@ -59,8 +60,7 @@ def product(explored: Explored, ends: bytes) -> Product:
         rows = cells // whole * size + cells // stride % size
         degrees = offsets[rows + 1] - offsets[rows]
         at = np.repeat(np.arange(len(cells)), degrees)
-        within = np.arange(len(at)) - np.repeat(np.cumsum(degrees) - degrees, degrees)
-        edge = np.repeat(offsets[rows], degrees) + within
+        edge = edges_of(offsets, rows)
         after, row = ahead[edge], np.repeat(rows, degrees)
         change = (after // size - row // size) * whole
         change += (after % size - row % size) * stride
@@ -81,13 +81,29 @@ def product(explored: Explored, ends: bytes) -> Product:
     counts = np.bincount(source, minlength=len(cells))
     graph = Graph(
         int(numbers[start_cell(tables, instances)]),
-        np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts))).data,
+        begins(counts).data,
         np.concatenate(targets)[order].data,
         np.concatenate(labels)[order].data,
         tables.faults * (instances + 1),
         ends * (instances + 1),
     )
     return Product(graph, cells)
+
+
+def begins(counts: Numbers) -> Numbers:
+    """Where each row begins, and the last one ends, when rows have so many edges."""
+    found = np.zeros(len(counts) + 1, dtype=np.int64)
+    np.cumsum(counts, out=found[1:])
+    return found
+
+
+def edges_of(offsets: Numbers, rows: Numbers) -> Numbers:
+    """All edges of these rows, one row after the other."""
+    many = offsets[rows + 1] - offsets[rows]
+    # An edge is as far behind the first of its row as it is behind the first of all,
+    # less the edges of the rows before.
+    shift: Numbers = np.repeat(offsets[rows] - np.cumsum(many) + many, many)
+    return shift + np.arange(len(shift))
 
 
 def refute(
@@ -99,15 +115,14 @@ def refute(
     labels = np.array(graph.labels, dtype=np.int64)
     source = np.repeat(np.arange(graph.size), np.diff(offsets))
     changes = ahead != source
-    masks = np.array(temporal.label_masks(graph, fairness) or [0], dtype=np.int64)
+    masks = np.array(label_masks(graph, fairness) or [0], dtype=np.int64)
     enabled = np.zeros(graph.size, dtype=np.int64)
     np.bitwise_or.at(enabled, source[changes], masks[labels[changes]])
     owes = owing(graph.size, offsets, ahead, premise, target)
     ends = np.frombuffer(graph.ends, dtype=np.uint8)[labels] != 0
     lasting = changes & ~ends & owes[source] & owes[ahead]
     left, stuck = peeled(owes, source[lasting], ahead[lasting])
-    found = [frozenset((int(state),)) for state in stuck[enabled[stuck] == 0]]
-    if not found and not left.any():
+    if enabled[stuck].all() and not left.any():
         return None
     return temporal.refute(graph, premise, target, fairness)
 
@@ -120,12 +135,7 @@ def owing(
     owes: NDArray[np.bool_] = (np.frombuffer(premise, dtype=np.uint8) != 0) & ~met
     frontier = np.flatnonzero(owes)
     while len(frontier):
-        degrees = offsets[frontier + 1] - offsets[frontier]
-        first = np.repeat(offsets[frontier], degrees)
-        within = np.arange(len(first)) - np.repeat(
-            np.cumsum(degrees) - degrees, degrees
-        )
-        after = ahead[first + within]
+        after = ahead[edges_of(offsets, frontier)]
         after = after[~owes[after] & ~met[after]]
         fresh = np.zeros(size, dtype=np.bool_)
         fresh[after] = True
@@ -142,19 +152,14 @@ def peeled(
     degree = np.bincount(source, minlength=size)
     order = np.argsort(ahead, kind="stable")
     before = source[order]
-    begin = np.concatenate(
-        (np.zeros(1, dtype=np.int64), np.cumsum(np.bincount(ahead, minlength=size)))
-    )
+    begin = begins(np.bincount(ahead, minlength=size))
     left = owes.copy()
     ready = np.flatnonzero(owes & (degree == 0))
     gone: list[Numbers] = []
     while len(ready):
         gone.append(ready)
         left[ready] = False
-        many = begin[ready + 1] - begin[ready]
-        first = np.repeat(begin[ready], many)
-        within = np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
-        touched = before[first + within]
+        touched = before[edges_of(begin, ready)]
         np.subtract.at(degree, touched, 1)
         touched = np.unique(touched)
         ready = touched[(degree[touched] == 0) & left[touched]]

@@ -14,7 +14,8 @@ from ..engine.tables import Tables
 from ..environment.labels import COUNTED, Kind, Label
 from ..expressions.evaluate import phase
 from ..instance.abstraction import World
-from ..liveness.temporal import Lasso, components
+from ..liveness.components import components
+from ..liveness.graph import Lasso
 from ..traces.trace import Run, Trace, lines
 from .searching import Searched
 

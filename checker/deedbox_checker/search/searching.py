@@ -10,7 +10,8 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from ..engine import levels
+from ..engine import lists
+from ..engine.levels import Explored
 from ..engine.tables import Closure, Tables, close
 from ..environment.environment import Environment
 from ..environment.labels import COUNTED, Label
@@ -27,7 +28,7 @@ class Searched:
     environment: Environment
     closure: Closure[World]
     labels: tuple[Label, ...]
-    explored: levels.Explored
+    explored: Explored
 
     @property
     def model(self) -> Model:
@@ -105,4 +106,4 @@ def search(
         closed.labels,
         bytes(label.kind in COUNTED for label in labels),
     )
-    return Searched(environs, closed, labels, levels.explore(made))
+    return Searched(environs, closed, labels, lists.explore(made))

@@ -15,7 +15,7 @@ from deedbox_dsl import core
 from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
-from ..engine import levels, walk
+from ..engine import lists, walk
 from ..engine.tables import Tables, close
 from ..environment.environment import Environment, environment
 from ..environment.labels import COUNTED, Kind, Label
@@ -68,7 +68,7 @@ def overdue(model: Model, stated: core.Property, limit: int) -> Trace | None:
     tables = Tables(
         len(closed.states), 1, 0, closed.offsets, closed.targets, closed.labels, faults
     )
-    explored = levels.explore(tables)
+    explored = lists.explore(tables)
     late = [
         number
         for number, here in enumerate(closed.states)

@@ -14,7 +14,8 @@ from ..engine.several import Several
 from ..engine.tables import Unbounded
 from ..environment.labels import ENDING, Kind
 from ..expressions.evaluate import phase
-from ..liveness.temporal import Fair, Graph, refute
+from ..liveness.graph import Fair, Graph
+from ..liveness.temporal import refute
 from ..properties.properties import (
     Predicate,
     acts_unstored,
