@@ -62,7 +62,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """0: found; 1: it cannot be written so; 2: there is none, or usage."""
-    from deedbox_generator.cli.project import Unreadable, called, root_of
+    from deedbox_generator.cli.project import Unreadable, called, put, root_of
 
     from ..subjects.chosen import chosen
 
@@ -85,13 +85,13 @@ def run(arguments: argparse.Namespace) -> int:
         spec = called(root_of(paths) / subject.path)
         all_steps: bool = arguments.all_steps
         text = written(arguments.format, subject, verdict, spec, all_steps=all_steps)
+        put(text, out)
     except Unmapped as problem:
         print(f"deedbox: not replayed: {problem}", file=sys.stderr)
         return 1
-    if out is None:
-        print(text, end="")
-    else:
-        out.write_text(text, encoding="utf-8")
+    except Unreadable as problem:
+        print(f"deedbox: {problem}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -57,7 +57,7 @@ def register(commands: Commands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """0: written; 1: the machine has no finite table; 2: usage."""
-    from deedbox_generator.cli.project import Unreadable
+    from deedbox_generator.cli.project import Unreadable, put
 
     from ..subjects.chosen import chosen
 
@@ -82,11 +82,11 @@ def run(arguments: argparse.Namespace) -> int:
     except Unexplored as problem:
         print(f"deedbox: {found[0].machine.name}: {problem}", file=sys.stderr)
         return 1
-    text = exported(searched, arguments.format, instances)
-    if out is None:
-        print(text, end="")
-    else:
-        out.write_text(text, encoding="utf-8")
+    try:
+        put(exported(searched, arguments.format, instances), out)
+    except Unreadable as problem:
+        print(f"deedbox: {problem}", file=sys.stderr)
+        return 2
     return 0
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from importlib.metadata import version
@@ -106,7 +107,8 @@ def _build(
     if made.manifest != manifest:
         write_atomically(folder.path / MANIFEST, dump(made.manifest))
     if not problems:
-        _remember(folder, inputs, made.manifest)
+        with suppress(Unreadable):  # the next build then reads the specs again
+            _remember(folder, inputs, made.manifest)
     _report(folder, len(made.write), len(made.remove))
     return 0
 

@@ -160,6 +160,26 @@ def _released(
 
 def write_atomically(path: Path, text: str) -> None:
     """All of the file or nothing, whatever stops the process."""
+    try:
+        _replace(path, text)
+    except OSError as error:
+        raise Unreadable(
+            f"{called(path)} cannot be written: {error.strerror}"
+        ) from error
+
+
+def put(text: str, out: Path | None) -> None:
+    """What a command has made: printed, or written where the user says."""
+    if out is None:
+        print(text, end="")
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Unreadable(f"{out} cannot be written: {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
