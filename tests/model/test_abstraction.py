@@ -14,8 +14,10 @@ from deedbox.step import step
 from deedbox_checker.environment.environment import environment
 from deedbox_checker.environment.labels import FAULTS
 from deedbox_checker.environment.reaction import reactions
-from deedbox_checker.instance.abstraction import World, explored_state, normal
+from deedbox_checker.instance.abstraction import explored_state
+from deedbox_checker.instance.identity import normal
 from deedbox_checker.instance.model import Model, model
+from deedbox_checker.instance.world import World
 from deedbox_checker.subjects.subjects import Subject
 from deedbox_checker.verdicts.verify import Searched, search
 from msgspec import Struct

@@ -14,8 +14,9 @@ from deedbox_checker.environment.environment import environment
 from deedbox_checker.environment.labels import FAULTS
 from deedbox_checker.environment.promises import PROTOCOL
 from deedbox_checker.environment.reaction import reactions
-from deedbox_checker.instance.abstraction import World, normal
+from deedbox_checker.instance.identity import normal
 from deedbox_checker.instance.model import Model, model
+from deedbox_checker.instance.world import World
 from deedbox_checker.search.searching import search
 from msgspec.structs import replace
 

@@ -20,7 +20,7 @@ from deedbox_checker.counterexample.steps import REFUSED, STEPS
 from deedbox_checker.counterexample.unmapped import Unmapped
 from deedbox_checker.environment.labels import Kind
 from deedbox_checker.environment.promises import Promises
-from deedbox_checker.properties.properties import UNASKED as CHECKED
+from deedbox_checker.properties.unasked import UNASKED as CHECKED
 from deedbox_checker.scans.listing import SAYS
 from deedbox_checker.subjects.subjects import subjects
 from deedbox_checker.verdicts.verify import verify

@@ -6,7 +6,7 @@ from dataclasses import fields
 
 import pytest
 from deedbox_checker.environment.promises import Promises
-from deedbox_checker.properties.properties import UNASKED
+from deedbox_checker.properties.unasked import UNASKED
 
 from .mistakes import IN_THE_INTERPRETER, MISTAKES, broken
 from .specimens import ROOT

@@ -18,7 +18,7 @@ import msgspec
 from deedbox_checker.data.domain import EPOCH
 from deedbox_checker.engine import lists
 from deedbox_checker.engine.tables import tables
-from deedbox_checker.instance.abstraction import Deed, World
+from deedbox_checker.instance.world import Deed, World
 from deedbox_checker.scans.listing import Listing
 from deedbox_checker.search.searching import Searched
 from msgspec import Struct

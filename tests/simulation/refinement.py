@@ -29,13 +29,10 @@ from deedbox_checker.environment.labels import FAULTS, Kind, Label
 from deedbox_checker.environment.reaction import reactions
 from deedbox_checker.expressions.evaluate import phase
 from deedbox_checker.expressions.types import bounds, is_instant, is_int, is_length
-from deedbox_checker.instance.abstraction import (
-    World,
-    explored_message,
-    explored_own,
-    normal,
-)
+from deedbox_checker.instance.abstraction import explored_message, explored_own
+from deedbox_checker.instance.identity import normal
 from deedbox_checker.instance.model import Model
+from deedbox_checker.instance.world import World
 from deedbox_checker.subjects.subjects import Subject, subjects
 from deedbox_checker.time.regions import FAR
 from deedbox_checker.verdicts.verify import Searched, prepared, search

@@ -19,7 +19,7 @@ from deedbox_generator.cli.project import project
 
 from ..counterexample.rehearsal import carried_out
 from ..environment.labels import FAULTS
-from ..properties.properties import unasked_of
+from ..properties.unasked import unasked_of
 from ..subjects.subjects import Subject, subjects
 from ..upgrades.takeover import UPGRADES
 from ..verdicts.verify import switched_on

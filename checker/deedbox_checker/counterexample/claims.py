@@ -17,9 +17,9 @@ from deedbox_generator.quoting import literal
 from msgspec import Struct
 
 from ..expressions.evaluate import phase
-from ..instance.abstraction import World
 from ..instance.model import Model
-from ..properties.properties import issue_bounds
+from ..instance.world import World
+from ..properties.unasked import issue_bounds
 from ..traces.pictures import HIDDEN
 from ..traces.trace import Run
 from ..verdicts.verify import Verdict

@@ -12,8 +12,8 @@ from ..data.domain import EPOCH
 from ..environment.labels import Kind
 from ..expressions.evaluate import Scene, phase, truth
 from ..expressions.trees import inline
-from ..instance.abstraction import Row
-from ..properties.properties import predicate
+from ..instance.world import Row
+from ..properties.stated import predicate
 from ..search.runs import FREE
 from ..traces.pictures import duration
 from ..traces.trace import Run, Trace

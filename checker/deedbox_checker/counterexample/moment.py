@@ -22,8 +22,10 @@ from ..data.domain import EPOCH
 from ..environment.environment import Environment
 from ..environment.labels import PLAIN, Kind, Label
 from ..expressions.evaluate import Scene, phase
-from ..instance.abstraction import World, explored_message, explored_own, normal
+from ..instance.abstraction import explored_message, explored_own
+from ..instance.identity import normal
 from ..instance.model import Answer, Model, at_their_ends
+from ..instance.world import World
 from ..time.distances import Concrete, realised
 from ..time.looking import Look, stored_instants
 from ..time.points import live

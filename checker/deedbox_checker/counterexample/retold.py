@@ -18,7 +18,7 @@ from ..environment.labels import Label
 from ..expressions.bodies import body_expressions
 from ..expressions.evaluate import Scene, delay_after, number, phase, truth
 from ..expressions.trees import inline, walk
-from ..instance.abstraction import World
+from ..instance.world import World
 from ..traces.trace import Line, Trace
 from .moment import Moment
 

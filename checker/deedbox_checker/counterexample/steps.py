@@ -33,7 +33,7 @@ from ..data.domain import EPOCH
 from ..environment.labels import Kind
 from ..expressions.evaluate import phase
 from ..expressions.types import is_instant
-from ..instance.abstraction import World
+from ..instance.world import World
 from ..time.points import live
 from ..traces.trace import Run, moved
 from .moment import Moment, in_full

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from ..environment.labels import Kind, Label
 from ..expressions.trees import walk
-from ..instance.abstraction import World
+from ..instance.world import World
 from ..traces.trace import Run, Trace, raw_world
 from ..verdicts.verify import Verdict
 from .columns import wrapped

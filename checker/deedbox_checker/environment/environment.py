@@ -14,8 +14,9 @@ from typing import Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from ..instance.abstraction import Deed, World, normal
+from ..instance.identity import normal
 from ..instance.model import Model
+from ..instance.world import Deed, World
 from .far_side import FarSide, Undo, far_side
 from .interpreter import Interpreter
 from .labels import PLAIN, Kind, Label

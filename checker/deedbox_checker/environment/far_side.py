@@ -15,8 +15,9 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from ..instance.abstraction import VOID, Deed, Row, World, exchanged, references
+from ..instance.identity import references
 from ..instance.model import Answer, Model
+from ..instance.world import VOID, Deed, Row, World, exchanged
 from .labels import Kind, Label
 
 

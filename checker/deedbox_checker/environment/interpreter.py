@@ -17,15 +17,10 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
-from ..instance.abstraction import (
-    Deed,
-    Row,
-    World,
-    exchanged,
-    explored_command,
-    forgotten,
-)
+from ..instance.abstraction import explored_command
+from ..instance.identity import forgotten
 from ..instance.model import Model
+from ..instance.world import Deed, Row, World, exchanged
 from ..time.points import later
 from .labels import Kind, Label
 from .promises import Promises

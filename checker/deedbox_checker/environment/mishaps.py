@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
-from ..instance.abstraction import Row, World, exchanged
+from ..instance.world import Row, World, exchanged
 from .interpreter import Effect, Interpreter
 from .labels import Kind, Label
 from .senders import Senders

@@ -12,7 +12,7 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
-from ..instance.abstraction import World
+from ..instance.world import World
 from .interpreter import Effect, Interpreter
 from .labels import Kind, Label
 

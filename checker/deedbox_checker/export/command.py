@@ -11,8 +11,8 @@ from ..engine.tables import Unbounded
 from ..environment.environment import environment
 from ..environment.labels import FAULTS
 from ..environment.reaction import reactions
-from ..instance.abstraction import World
 from ..instance.model import Model
+from ..instance.world import World
 from ..subjects.subjects import Subject
 from ..traces.pictures import picture
 from ..verdicts.verify import LIMIT, Searched, prepared, search

@@ -1,17 +1,14 @@
 """The explored form: a concrete instance without what nobody can tell apart.
 
 Data by classes (`domain`), instants by the order of points (`points`), and identity by
-role: tickets and deeds are renumbered in their order, one after the other, and what
-nothing refers to any more is forgotten.  Pure, and idempotent: the explored form of an
-explored form is itself, so real code runs on it, and real instances can be held
-against the explored set (`explored_state`).
+role (`identity`).  Pure, and idempotent: the explored form of an explored form is
+itself, so real code runs on it, and real instances can be held against the explored set
+(`explored_state`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from enum import StrEnum
-from typing import Final, Literal, TypeAlias, cast
+from typing import Final, cast
 
 from deedbox.key import key_text
 from deedbox_dsl import core
@@ -21,99 +18,12 @@ from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
 from ..expressions.types import bare, bounds, is_instant, is_int
-from ..scans.listing import Pass
 from ..time.points import ranked
+from .identity import numbering, renumbered
 from .model import Model
+from .world import World
 
-VOID: Final = "void"
 BORN: Final = "born"
-Fate: TypeAlias = Struct | Literal["void"] | None
-
-
-class Row(StrEnum):
-    """The outbox row of the awaited issue.
-
-    `OUT`: handed out.  `SPENT`: handed out once and never again (`unrepeatable`).
-    `LOST`: a dead process has it, and nobody takes it over (no row of the protocol).
-    """
-
-    NONE = "-"
-    OWED = "owed"
-    OUT = "handed out"
-    SPENT = "handed out, never again"
-    LOST = "claimed by a dead process"
-
-
-class Deed(Struct, frozen=True, cache_hash=True):
-    """What the far side knows of one key: undecided (None), its answer, or void.
-
-    `loose`: a hand-out of it is still on its way, and nobody waits for it.
-    `started`: it is `unrepeatable`, and was handed out.
-    """
-
-    number: int
-    command: Struct
-    fate: Fate = None
-    loose: bool = False
-    started: bool = False
-
-
-class World(Struct, frozen=True, cache_hash=True):
-    """One instance, its owed row, and what the far side knows of it.
-
-    `counts` and `stale` follow `Model.counted`: deeds ended so, and deeds forgotten by
-    everybody but a hand-out on its way; 2 is more.  `asked`: commands of which an issue
-    is no longer awaited, so that a late answer may come.  `passing`: how far the pass
-    of a scan has come.  `fresh`: of an older version, no time has passed since its last step.
-    `unarmed`: no deadline of it will fire.  `loaded`: the state from which another worker
-    is about to make a step.
-    """
-
-    state: Struct | None = None
-    row: Row = Row.NONE
-    deeds: tuple[Deed, ...] = ()
-    counts: tuple[int, ...] = ()
-    stale: tuple[int, ...] = ()
-    asked: frozenset[str] = frozenset()
-    passing: Pass | None = None
-    fresh: bool = False
-    unarmed: bool = False
-    loaded: Struct | None = None
-
-    def to(self, state: Struct | None, row: Row, deeds: tuple[Deed, ...]) -> World:
-        """The same with these three; `replace` takes thrice as long, and most steps do it."""
-        return World(
-            state,
-            row,
-            deeds,
-            self.counts,
-            self.stale,
-            self.asked,
-            self.passing,
-            self.fresh,
-            self.unarmed,
-            self.loaded,
-        )
-
-    def deed(self, number: int) -> Deed | None:
-        for deed in self.deeds:
-            if deed.number == number:
-                return deed
-        return None
-
-    @property
-    def open_deed(self) -> Deed | None:
-        """The deed of the awaited issue."""
-        if self.row is Row.NONE:
-            return None
-        return self.deed(cast(int, getattr(self.state, "deed_number", 0)))
-
-
-def exchanged(deeds: tuple[Deed, ...], deed: Deed) -> tuple[Deed, ...]:
-    return tuple(deed if one.number == deed.number else one for one in deeds)
-
-
-# ---- data --------------------------------------------------------------------------
 
 
 def plain_text(model: Model, type: Type, text: str) -> str:
@@ -251,168 +161,38 @@ def explored_command(model: Model, command: Struct) -> Struct:
 # ---- identity ----------------------------------------------------------------------
 
 
-def references(model: Model, struct: Struct) -> Iterator[int]:
-    """The deeds whose keys a struct holds."""
-    for name in struct.__struct_fields__:
-        value = cast(object, getattr(struct, name))
-        if isinstance(value, str) and value.startswith(model.prefix):
-            number = model.deed_of(value)
-            if number is not None:
-                yield number
-
-
-def renamed(model: Model, struct: Struct, numbers: Mapping[int, int]) -> Struct:
-    """The struct with every ticket, deed number and key renumbered."""
-    changes: dict[str, object] = {}
-    for name in struct.__struct_fields__:
-        value = cast(object, getattr(struct, name))
-        if name in ("ticket", "deed_number") and isinstance(value, int) and value:
-            changes[name] = numbers[value]
-        elif isinstance(value, str) and value.startswith(model.prefix):
-            deed = model.deed_of(value)
-            if deed is not None:
-                changes[name] = f"{model.prefix}{numbers[deed]}"
-    return with_fields(struct, **changes) if changes else struct
-
-
-def held(model: Model, state: Struct) -> set[int]:
-    """The deeds of which a state holds the number or the key."""
-    found = set(references(model, state))
-    own = cast("int | None", getattr(state, "deed_number", None))
-    return found if own is None else found | {own}
-
-
-def issued_by(state: Struct) -> int:
-    """The last number that a state has given to a ticket or a deed."""
-    return cast(int, getattr(state, "issued"))  # noqa: B009  every state has it
-
-
-def needed(model: Model, world: World) -> set[int]:
-    """The deeds that can still be asked for, answered to this instance, or undone.
-
-    So can an undo that is on its way to one of them; of several by one command, which
-    would all do the same, the last.  And a deed that was never stored, whose key comes
-    again.
-    """
-    if world.state is None:
-        return set()
-    own = getattr(world.state, "deed_number", None)
-    found = held(model, world.state)
-    if world.loaded is not None:
-        found |= held(model, world.loaded)
-    issued = issued_by(world.state)
-    found |= {deed.number for deed in world.deeds if deed.number > issued}
-    for deed in world.deeds:
-        if deed.number == own:
-            found |= set(references(model, deed.command))
-    undos: dict[type[Struct], int] = {}
-    for deed in world.deeds:
-        on_its_way = deed.loose and deed.fate is None and deed.number not in found
-        if on_its_way and not found.isdisjoint(references(model, deed.command)):
-            undos[type(deed.command)] = deed.number
-    return found | set(undos.values())
-
-
-def numbering(model: Model, world: World) -> dict[int, int]:
-    """The explored number of every ticket and deed that is still needed."""
-    return numbered(model, world, needed(model, world))
-
-
-def numbered(model: Model, world: World, kept: set[int]) -> dict[int, int]:
-    if world.state is None:
-        return {}
-    used = set(kept)
-    for state in (world.state, world.loaded):
-        ticket = cast("int | None", getattr(state, "ticket", None))
-        if ticket is not None:
-            used.add(ticket)
-    for deed in world.deeds:
-        if deed.number in kept:
-            used |= set(references(model, deed.command))
-    return {number: n + 1 for n, number in enumerate(sorted(used))}
-
-
-def normal(model: Model, world: World) -> World:
-    """The world in explored form: unneeded deeds forgotten, all numbers in their order.
-
-    Its state's data and instants are in explored form already.
-    """
-    if world.state is None:
-        return world
-    kept = needed(model, world)
-    numbers = numbered(model, world, kept)
-    loaded = world.loaded
-    return with_fields(
-        world,
-        state=renumbered(model, world.state, numbers),
-        loaded=None if loaded is None else renumbered(model, loaded, numbers),
-        stale=forgotten(model, world, kept),
-        deeds=tuple(
-            with_fields(
-                deed,
-                number=numbers[deed.number],
-                command=renamed(model, deed.command, numbers),
-            )
-            for deed in sorted(world.deeds, key=lambda deed: deed.number)
-            if deed.number in kept
-        ),
-    )
-
-
-def renumbered(model: Model, state: Struct, numbers: Mapping[int, int]) -> Struct:
-    issued = issued_by(state)
-    known = sum(number <= issued for number in numbers)
-    return with_fields(renamed(model, state, numbers), issued=known)
-
-
-def forgotten(model: Model, world: World, kept: set[int]) -> tuple[int, ...]:
-    """`stale`, with the deeds that only a hand-out on its way still speaks of."""
-    stale = list(world.stale)
-    for deed in world.deeds:
-        if deed.number not in kept and deed.loose and deed.fate is None:
-            name = model.commands[type(deed.command)].name
-            for n, (command, _) in enumerate(model.counted):
-                if command == name:
-                    stale[n] = min(stale[n] + 1, 2)
-                    break
-    return tuple(stale)
-
-
 def explored_state(model: Model, state: Struct, now: int) -> Struct:
     """The explored form of a state of a real instance, at its logical time `now`.
 
     Compared texts which no literal names become the spare values of their type, in the
     order in which the state's fields hold them.
     """
-    fields = model.fields[type(state).__name__]
     start = model.starts[0]
     key = key_text(*(getattr(state, name) for name in model.machine.key))
-    own = f"{model.machine.name}/{key}/{cast(int, getattr(state, BORN))}/"
-    spare: dict[tuple[Type, str], str] = {}
-    changes: dict[str, object] = {"born": EPOCH}
-    for field in fields:
-        value = cast(object, getattr(state, field.name))
+    prefix = f"{model.machine.name}/{key}/{cast(int, getattr(state, BORN))}/"
+    spared: dict[Type, dict[str, str]] = {}
+    changes: dict[str, object] = {BORN: EPOCH}
+    for field in model.fields[type(state).__name__]:
+        value, kind = cast(object, getattr(state, field.name)), bare(field.type)
         if field.name in model.machine.key:
             changes[field.name] = getattr(start, field.name)
-        elif value is not None and is_instant(field.type):
+        elif value is not None and is_instant(kind):
             changes[field.name] = cast(int, value) - now + EPOCH
-        elif isinstance(value, str) and value.startswith(own):
-            changes[field.name] = model.prefix + value[len(own) :]
-        elif isinstance(value, str) and value not in model.domain.texts:
-            type_ = bare(field.type)
-            if not model.domain.carried(type_):
-                held = sum(1 for known, _ in spare if known == type_)
-                names = [
-                    text
-                    for text in model.domain.values(type_)
-                    if text not in model.domain.texts
-                ]
-                spare.setdefault(
-                    (type_, value), cast(str, names[min(held, len(names) - 1)])
-                )
-                changes[field.name] = spare[type_, value]
-    shifted = explored_own(model, with_fields(state, **changes))
-    world = normal(model, World(shifted))
-    if world.state is None:
-        raise AssertionError
-    return world.state
+        elif isinstance(value, str) and value.startswith(prefix):
+            changes[field.name] = model.prefix + value[len(prefix) :]
+        elif (
+            isinstance(value, str)
+            and value not in model.domain.texts
+            and not model.domain.carried(kind)
+        ):
+            known = spared.setdefault(kind, {})
+            known.setdefault(value, spare_text(model, kind, len(known)))
+            changes[field.name] = known[value]
+    own = explored_own(model, with_fields(state, **changes))
+    return renumbered(model, own, numbering(model, World(own)))
+
+
+def spare_text(model: Model, kind: Type, number: int) -> str:
+    """A value of a compared type that no literal names; where they run out, the last."""
+    spare = [v for v in model.domain.values(kind) if v not in model.domain.texts]
+    return cast(str, spare[min(number, len(spare) - 1)])

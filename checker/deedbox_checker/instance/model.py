@@ -31,6 +31,7 @@ from ..expressions.types import is_instant
 from ..scans.listing import Listing, listing, told_apart
 from ..time.looking import Looks, looks
 from ..time.points import Points, points, read_instants
+from .undoing import done
 
 
 class Spread:
@@ -195,12 +196,7 @@ def model(
         },
         looks(spec, order, data),
         counted(whole),
-        frozenset(
-            (command.name, outcome.name)
-            for command in spec.commands
-            for outcome in command.outcomes
-            if not asked_again(spec, command.name, outcome.name)
-        ),
+        done(spec),
         {struct: keys.get(each.name, frozenset()) for struct, each in commands.items()},
         f"{machine.name}/{key_text(*(getattr(starts[0], k) for k in machine.key))}/{EPOCH}/",
         reads,
@@ -285,36 +281,3 @@ def counted(spec: core.Machine) -> tuple[tuple[str, str], ...]:
                 if isinstance(part, core.Ended):
                     found[part.command, part.outcome] = None
     return tuple(found)
-
-
-def issues(body: core.Body | None, command: str) -> bool:
-    return body is not None and any(
-        isinstance(issue, core.Do | core.Repeat) and issue.command == command
-        for issue in body.issues
-    )
-
-
-def asked_again(spec: core.Machine, command: str, outcome: str) -> bool:
-    """Whether after this outcome the same command is asked again: it has done nothing."""
-    answered = [
-        clause
-        for clause in spec.clauses
-        if clause.trigger == core.OnOutcome(command, outcome)
-        and clause.body is not None
-    ]
-
-    def retried(clause: core.Clause) -> bool:
-        if clause.body is None or issues(clause.body, command):
-            return True
-        match clause.body.exit:
-            case core.Goto(state=state):
-                waiting = state
-            case core.Stay() | core.Reject():
-                waiting = clause.state
-        return any(
-            issues(other.body, command)
-            for other in spec.clauses
-            if other.state == waiting and isinstance(other.trigger, core.AtDeadline)
-        )
-
-    return bool(answered) and all(retried(clause) for clause in answered)

@@ -13,7 +13,7 @@ from ..engine import levels, walk
 from ..engine.tables import Tables
 from ..environment.labels import COUNTED, Kind, Label
 from ..expressions.evaluate import phase
-from ..instance.abstraction import World
+from ..instance.world import World
 from ..liveness.components import components
 from ..liveness.graph import Lasso
 from ..traces.trace import Run, Trace, lines

@@ -15,8 +15,8 @@ from ..engine.levels import Explored
 from ..engine.tables import Closure, Tables, close
 from ..environment.environment import Environment
 from ..environment.labels import COUNTED, Label
-from ..instance.abstraction import World
 from ..instance.model import Model
+from ..instance.world import World
 
 LIMIT = 1_000_000
 

@@ -20,9 +20,10 @@ from ..engine.tables import Tables, close
 from ..environment.environment import Environment, environment
 from ..environment.labels import COUNTED, Kind, Label
 from ..environment.reaction import reactions
-from ..instance.abstraction import Row, World, shifted
+from ..instance.abstraction import shifted
 from ..instance.model import Model, at_their_ends
-from ..properties.properties import Test, predicate
+from ..instance.world import Row, World
+from ..properties.stated import Test, predicate
 from ..traces.pictures import duration
 from ..traces.trace import Run, Trace, lines
 

@@ -14,8 +14,8 @@ from deedbox_dsl.types import Maybe
 from msgspec import Struct
 
 from ..expressions.evaluate import phase
-from ..instance.abstraction import World
 from ..instance.model import Model
+from ..instance.world import World
 from ..time.points import live
 
 HIDDEN: Final = frozenset({"born", "issued", "ticket", "deed_number"})

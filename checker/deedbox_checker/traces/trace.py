@@ -17,8 +17,9 @@ from msgspec import Struct
 from ..environment.environment import Environment
 from ..environment.labels import PLAIN, Kind, Label
 from ..environment.reaction import Reaction
-from ..instance.abstraction import World, normal, numbering
+from ..instance.identity import normal, numbering
 from ..instance.model import Model
+from ..instance.world import World
 from ..time.points import live
 from .pictures import changes, picture, point
 

@@ -27,16 +27,10 @@ from ..environment.interpreter import Effect
 from ..environment.labels import Kind, Label
 from ..environment.reaction import Reaction
 from ..expressions.evaluate import phase
-from ..instance.abstraction import (
-    Deed,
-    Row,
-    World,
-    exchanged,
-    explored_command,
-    explored_own,
-)
+from ..instance.abstraction import explored_command, explored_own
 from ..instance.model import Answer, Model
-from ..properties.properties import issue_bounds
+from ..instance.world import Deed, Row, World, exchanged
+from ..properties.unasked import issue_bounds
 from ..time.distances import realised
 from .ways import Way
 

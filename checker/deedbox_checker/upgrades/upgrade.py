@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from ..environment.environment import Environment
 from ..environment.labels import Kind, Label
 from ..expressions.evaluate import phase
-from ..instance.abstraction import World
+from ..instance.world import World
 from .takeover import UPGRADES, Version, taken_over
 from .ways import NO_WAY, Way
 

@@ -16,13 +16,12 @@ from ..environment.labels import ENDING, Kind
 from ..expressions.evaluate import phase
 from ..liveness.graph import Fair, Graph
 from ..liveness.temporal import refute
-from ..properties.properties import (
-    Predicate,
+from ..properties.stated import Predicate, predicate
+from ..properties.unasked import (
     acts_unstored,
     asks_too_often,
     ends_uncleanly,
     is_owed,
-    predicate,
     row_unawaited,
     unasked_of,
     waits_unjustified,

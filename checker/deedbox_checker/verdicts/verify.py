@@ -26,7 +26,7 @@ from ..environment.prepared import prepared as prepared
 from ..environment.promises import PROTOCOL, Promises
 from ..environment.reaction import reactions
 from ..expressions.evaluate import phase
-from ..instance.abstraction import World
+from ..instance.world import World
 from ..search.searching import LIMIT as LIMIT
 from ..search.searching import Searched as Searched
 from ..search.searching import search as search

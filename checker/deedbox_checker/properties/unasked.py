@@ -1,26 +1,26 @@
-"""What a spec states, as functions of a world; and what holds of every machine unasked.
+"""What has to hold of every machine without being asked, and what each check says.
 
-A predicate sees the stored state and the ghosts (`count`): what the far side did,
-whether or not the machine has heard of it.
+Those of a single step are found where it is made (`reaction`, `interpreter`); those of a
+state are functions of a world here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, TypeAlias, cast
+from typing import Final, cast
 
 from deedbox_dsl import core
 
 from ..expressions.bodies import body_expressions
-from ..expressions.evaluate import Scene, phase, truth
-from ..expressions.trees import inline, walk
-from ..instance.abstraction import Row, World, issued_by
+from ..expressions.evaluate import phase
+from ..expressions.trees import walk
+from ..instance.identity import issued_by
 from ..instance.model import Model
+from ..instance.world import Row, World
 from ..scans.listing import SAYS
+from .stated import Test
 
-Test: TypeAlias = Callable[[World], bool]
 NO_MORE: Final[Mapping[str, int]] = MappingProxyType({})
 
 UNASKED: dict[str, str] = {
@@ -53,39 +53,6 @@ UNASKED: dict[str, str] = {
 def unasked_of(spec: core.Machine) -> dict[str, str]:
     """Those of one machine: a scan has some more."""
     return UNASKED | SAYS if spec.kind == "scan" else UNASKED
-
-
-@dataclass(frozen=True, slots=True)
-class Predicate:
-    """`applies`: the world is one of which something is said at all."""
-
-    applies: Test
-    holds: Test
-
-
-def predicate(model: Model, stated: core.Pred) -> Predicate:
-    ladders = {ladder.name: ladder for ladder in model.spec.ladders}
-    expr = inline(stated.expr, ladders)
-    holds = truth(expr)
-    premise = None
-    if isinstance(expr, core.Binary) and expr.operator == "implies":
-        premise = truth(expr.left)
-    states = frozenset(stated.states)
-
-    def scene(world: World) -> Scene:
-        counts = dict(zip(model.counted, world.counts, strict=True))
-        return Scene(state=world.state, counts=counts)
-
-    def spoken_of(world: World) -> bool:
-        return world.state is not None and (not states or phase(world.state) in states)
-
-    def applies(world: World) -> bool:
-        return spoken_of(world) and (premise is None or premise(scene(world)))
-
-    def true_of(world: World) -> bool:
-        return spoken_of(world) and holds(scene(world))
-
-    return Predicate(applies, true_of)
 
 
 def waits_unjustified(model: Model) -> Test:
