@@ -21,9 +21,11 @@ from deedbox_checker.engine.tables import tables
 from deedbox_checker.instance.world import Deed, World
 from deedbox_checker.scans.listing import Listing
 from deedbox_checker.search.searching import Searched
+from drawn import Words
 from msgspec import Struct
 from msgspec.structs import replace
-from refinement import Explored, Words, explored, running
+from refinement import running
+from shown import Explored, explored
 
 SPANS: Final = (-86_400_000, -1_000, 0, 0, 1_000, 3_600_000, 86_400_000)
 

@@ -6,10 +6,11 @@ from typing import Final, cast
 
 import pytest
 from deedbox.simulation import Decided, Step, simulate
+from drawn import Words
 from listed import Reader, listed
 from msgspec import Struct
 from msgspec.structs import replace
-from refinement import Words, outside
+from refinement import outside
 
 SCANS: Final = ("NightlyExport", "Showcase")
 SEEDS: Final = 60

@@ -161,35 +161,54 @@ def explored_command(model: Model, command: Struct) -> Struct:
 # ---- identity ----------------------------------------------------------------------
 
 
+def transplanted(model: Model, state: Struct, now: int) -> Struct:
+    """A state as if its instance were the one that is explored.
+
+    With its key, its birth and its deeds, and with times as they lie to `now`.
+    """
+    start = model.starts[0]
+    key = key_text(*(getattr(state, name) for name in model.machine.key))
+    prefix = f"{model.machine.name}/{key}/{cast(int, getattr(state, BORN))}/"
+    changes: dict[str, object] = {BORN: EPOCH}
+    for field in model.fields[type(state).__name__]:
+        value = cast(object, getattr(state, field.name))
+        if field.name in model.machine.key:
+            changes[field.name] = getattr(start, field.name)
+        elif value is not None and is_instant(field.type):
+            changes[field.name] = cast(int, value) - now + EPOCH
+        elif isinstance(value, str) and value.startswith(prefix):
+            changes[field.name] = model.prefix + value.removeprefix(prefix)
+    return with_fields(state, **changes)
+
+
+def by_itself(model: Model, state: Struct) -> Struct:
+    """The explored form of a state of the explored instance, whose environment nobody knows."""
+    own = explored_own(model, state)
+    return renumbered(model, own, numbering(model, World(own)))
+
+
 def explored_state(model: Model, state: Struct, now: int) -> Struct:
     """The explored form of a state of a real instance, at its logical time `now`.
 
     Compared texts which no literal names become the spare values of their type, in the
     order in which the state's fields hold them.
     """
-    start = model.starts[0]
-    key = key_text(*(getattr(state, name) for name in model.machine.key))
-    prefix = f"{model.machine.name}/{key}/{cast(int, getattr(state, BORN))}/"
+    state = transplanted(model, state, now)
     spared: dict[Type, dict[str, str]] = {}
-    changes: dict[str, object] = {BORN: EPOCH}
+    changes: dict[str, object] = {}
     for field in model.fields[type(state).__name__]:
         value, kind = cast(object, getattr(state, field.name)), bare(field.type)
-        if field.name in model.machine.key:
-            changes[field.name] = getattr(start, field.name)
-        elif value is not None and is_instant(kind):
-            changes[field.name] = cast(int, value) - now + EPOCH
-        elif isinstance(value, str) and value.startswith(prefix):
-            changes[field.name] = model.prefix + value[len(prefix) :]
-        elif (
+        if (
             isinstance(value, str)
+            and field.name not in model.machine.key
+            and model.deed_of(value) is None
             and value not in model.domain.texts
             and not model.domain.carried(kind)
         ):
             known = spared.setdefault(kind, {})
             known.setdefault(value, spare_text(model, kind, len(known)))
             changes[field.name] = known[value]
-    own = explored_own(model, with_fields(state, **changes))
-    return renumbered(model, own, numbering(model, World(own)))
+    return by_itself(model, with_fields(state, **changes))
 
 
 def spare_text(model: Model, kind: Type, number: int) -> str:
