@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import os
 import sqlite3
@@ -17,6 +18,7 @@ from deedbox import (
     Machine,
     MisplacedCall,
     Refused,
+    Rules,
     StoreFailed,
     Unsettled,
     Worker,
@@ -34,6 +36,7 @@ from deedbox.operations import (
     ListDue,
     OutboxRow,
     Owe,
+    Postpone,
     Program,
     Reap,
     Rollback,
@@ -404,3 +407,54 @@ def fenced(epoch: int) -> Program[int | None]:
     now = yield from ask(Fence(epoch, 0, 10_000))
     yield from ask(Commit())
     return now
+
+
+class Turns(Hands):
+    """Each call of `run` ends as the test says, when it says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: list[asyncio.Future[job.RunOutcome]] = []
+
+    async def run(self, cmd: job.Run) -> job.RunOutcome:
+        self.ran.append(cmd)
+        end: asyncio.Future[job.RunOutcome]
+        end = asyncio.get_running_loop().create_future()
+        self.ends.append(end)
+        return await end
+
+
+@pytest.mark.parametrize("raises", [False, True], ids=["answers", "raises"])
+async def test_what_a_handler_of_a_former_life_says_does_not_count_in_the_next(
+    place: Place, raises: bool
+) -> None:
+    """R18, I8: the next life gives the same ticket; what was kept over a fault is late."""
+    place.rules = Rules(keep=0)
+    box, hands = place.open(), Turns()
+    async with Worker(box, {job.machine: hands}) as worker:
+        await worker.start(job.Start(job="a"))
+        await settle(worker)
+        place.watched[0].faults = failing(Postpone if raises else Take)
+        if raises:
+            hands.ends[0].set_exception(OSError("away"))
+        else:
+            hands.ends[0].set_result(job.RunRan(result=1))
+        await settle(worker)
+        await worker.send(job.machine, "a", job.Stop())
+        await elapse(place.clock, 10, worker)
+        assert box.get(job.machine, "a") is None
+        await worker.start(job.Start(job="a"))
+        await settle(worker)
+        first, second = hands.ran
+        assert first.ticket == second.ticket
+        assert first.idempotency_key != second.idempotency_key
+        place.watched[0].faults = None
+        await elapse(place.clock, 900, worker)
+        instance = box.get(job.machine, "a")
+        assert instance is not None
+        assert (instance.phase, instance.owed[0].claimed) == ("Working", True)
+        hands.ends[1].set_result(job.RunRan(result=2))
+        state = await worker.wait(job.machine, "a")
+        assert isinstance(state, job.Done)
+        assert state.result == 2
+    assert len(hands.ran) == 2
