@@ -430,7 +430,7 @@ async def test_what_a_handler_of_a_former_life_says_does_not_count_in_the_next(
 ) -> None:
     """R18, I8: the next life gives the same ticket; what was kept over a fault is late."""
     place.rules = Rules(keep=0)
-    box, hands = place.open(), Turns()
+    box, other, hands = place.open(), place.open(), Turns()
     async with Worker(box, {job.machine: hands}) as worker:
         await worker.start(job.Start(job="a"))
         await settle(worker)
@@ -440,8 +440,10 @@ async def test_what_a_handler_of_a_former_life_says_does_not_count_in_the_next(
         else:
             hands.ends[0].set_result(job.RunRan(result=1))
         await settle(worker)
+        # Before it is tried again, another process sees to the end of that life.
         await worker.send(job.machine, "a", job.Stop())
-        await elapse(place.clock, 10, worker)
+        async with Worker(other, {job.machine: Hands()}, only=["Job.press"]) as second:
+            await settle(second)
         assert box.get(job.machine, "a") is None
         await worker.start(job.Start(job="a"))
         await settle(worker)
@@ -458,3 +460,19 @@ async def test_what_a_handler_of_a_former_life_says_does_not_count_in_the_next(
         assert isinstance(state, job.Done)
         assert state.result == 2
     assert len(hands.ran) == 2
+
+
+async def test_r17_an_answer_to_what_another_process_has_withdrawn_is_late(
+    place: Place,
+) -> None:
+    """R10, R17: its row is gone when it is taken; of two in one batch the other counts."""
+    box, other, hands = place.open(), place.open(), Held()
+    async with Worker(box, {job.machine: hands}) as worker:
+        for id in ("a", "b"):
+            await worker.start(job.Start(job=id))
+        await settle(worker)
+        other.send(job.machine, "a", job.Stop())
+        hands.gate.set()
+        await settle(worker)
+    assert box.counts["late"] == 1
+    assert phases(box) == {"a": "Failed", "b": "Done"}
