@@ -6,7 +6,7 @@ NE-20 to NE-23 of the page, C13 of a last page that is exactly full.
 from __future__ import annotations
 
 import pytest
-from deedbox_checker.instance.limits import unexplored
+from deedbox_checker.instance.limits import long_page
 from deedbox_checker.instance.model import Model
 from deedbox_checker.reports.report import as_text
 from deedbox_checker.scans.pages import longest, paged
@@ -71,7 +71,7 @@ def test_a_page_too_long_to_explore_is_refused() -> None:
         for machine in module.machines
         if machine.name == "Showcase"
     )
-    assert "a page of 32" in unexplored(machine)
+    assert "a page of 32" in long_page(machine)
 
 
 # ---- mistakes ----------------------------------------------------------------------

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
+from string import ascii_uppercase
 from typing import TypeAlias
 
 from deedbox_dsl.types import (
@@ -37,6 +38,9 @@ UNIT = 10_000_000_000
 
 LONGEST = 10**15
 """No length of time is longer."""
+
+MOST = 10_000
+"""Of no message there are more values."""
 
 Plain: TypeAlias = "bool | int | str | list[Plain] | dict[str, Plain] | None"
 
@@ -67,7 +71,7 @@ class Domain:
 
     def values(self, type: Type) -> tuple[Plain, ...]:
         """Every value that may come from outside."""
-        return tuple(self._values(type))
+        return tuple(islice(self._values(type), MOST + 1))
 
     def one(self, type: Type) -> Plain:
         """The value that stands for all of a type that is only carried."""
@@ -94,9 +98,9 @@ class Domain:
                     if type not in self.opened:
                         return
             case ListOf(item):
-                values = list(self._values(item))
+                values = self.values(item)
                 if type not in self.opened:
-                    yield values[:1]
+                    yield list(values[:1])
                     return
                 for length in range(3):
                     for chosen in product(values, repeat=length):
@@ -163,7 +167,7 @@ class Domain:
             return
         yield from self.texts
         for spare in range(1 + self.spare.get(type, 0)):
-            yield f"{name} {'ABCDEFGH'[spare]}"
+            yield f"{name} {lettered(spare)}"
 
     def _ints(self, type: Type) -> Iterator[int]:
         low, high = bounds(type)
@@ -189,3 +193,9 @@ class Domain:
             yield dict(zip(names, chosen, strict=True))
             if type not in self.opened:
                 return
+
+
+def lettered(number: int) -> str:
+    """A, B, … Z, AA, AB, … as columns of a sheet are called."""
+    before, last = divmod(number, len(ascii_uppercase))
+    return (lettered(before - 1) if before else "") + ascii_uppercase[last]

@@ -7,7 +7,7 @@ from types import ModuleType
 from deedbox_dsl import core
 
 from ..expressions.endless import Endless
-from ..instance.limits import unexplored
+from ..instance.limits import long_page, unexplored
 from ..instance.model import Model, model
 from .labels import FAULTS
 
@@ -19,6 +19,9 @@ def prepared(
     for name in spec.bounds.excepted_faults:
         if name not in FAULTS:
             return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
+    too_long = long_page(spec)
+    if too_long:
+        return too_long
     try:
         made = model(spec, module, beside)
     except Endless as found:

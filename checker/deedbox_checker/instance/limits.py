@@ -18,13 +18,6 @@ from ..time.sums import comparisons_in
 
 def unexplored(machine: core.Machine) -> str:
     """Why a search of this machine would not be a search of all; empty: it would."""
-    found = roles.scan(machine)
-    if isinstance(found, str):
-        return found
-    if found is not None and found.page > LARGEST:
-        return (
-            f"a page of {found.page} is too long to explore: write `check {{ page 2 }}`"
-        )
     number = outside_factor(machine)
     if number:
         return (
@@ -36,6 +29,18 @@ def unexplored(machine: core.Machine) -> str:
         return (
             f"`within` counts milliseconds, and `{instant}` comes from outside, where it"
             " may be any instant: state `leads` without `within`"
+        )
+    return ""
+
+
+def long_page(machine: core.Machine) -> str:
+    """Why the lists of this scan are too many for anything to be made of them."""
+    found = roles.scan(machine)
+    if isinstance(found, str):
+        return found
+    if found is not None and found.page > LARGEST:
+        return (
+            f"a page of {found.page} is too long to explore: write `check {{ page 2 }}`"
         )
     return ""
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
 from types import ModuleType
-from typing import Literal, cast
+from typing import Final, Literal, cast
 
 import msgspec
 from deedbox import Machine
@@ -24,14 +25,22 @@ from msgspec import Struct
 from msgspec.structs import fields as struct_fields
 
 from ..data.classes import domain
-from ..data.domain import EPOCH, Domain
+from ..data.domain import EPOCH, MOST, Domain
 from ..data.keys import key_parameters
+from ..data.texts import apart
+from ..expressions.endless import Endless
 from ..expressions.trees import walk
 from ..expressions.types import is_instant
 from ..scans.listing import Listing, listing, told_apart
 from ..time.looking import Looks, looks
 from ..time.points import Points, points, read_instants
 from .undoing import done
+
+TOO_MANY: Final = (
+    "its fields have more than {:,} combinations that are told apart, most of them"
+    " of `{}`: compare fewer of them, or declare types of their own for those that"
+    " never meet"
+)
 
 
 class Spread:
@@ -117,7 +126,11 @@ def instances(
     """Every message of a type, its `at` now."""
     types = {each.name: each.type for each in struct_fields(struct)}
     listed = list(fields)
-    for chosen in product(*(data.values(one.type) for one in listed)):
+    pools = [data.values(one.type) for one in listed]
+    if prod(map(len, pools)) > MOST:
+        widest = max(zip(map(len, pools), (one.name for one in listed), strict=True))
+        raise Endless(struct.__name__, TOO_MANY.format(MOST, widest[1]))
+    for chosen in product(*pools):
         values = {
             one.name: msgspec.convert(plain, types[one.name])
             for one, plain in zip(listed, chosen, strict=True)
@@ -132,7 +145,7 @@ def model(
 
     `beside` says what is told apart where more than `spec` looks at an instance.
     """
-    whole = beside or spec
+    spec, whole = apart(spec, beside or spec)
     machine = cast(AnyMachine, module.machine)
     if not isinstance(cast(object, machine), Machine):
         raise TypeError(f"{module.__name__} has no machine")
