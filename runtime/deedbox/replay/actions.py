@@ -96,6 +96,30 @@ class Late(Struct, frozen=True):
     answer: Struct
 
 
+class Asks(Struct, frozen=True):
+    """A command that is owed, by name, and its document with ticket and key."""
+
+    command: str
+    document: Mapping[str, object]
+
+
+class Stored(Struct, frozen=True):
+    """A process of an older version has left this row, and one of this version takes it over.
+
+    `state` and `owed` are as that version has written them.  What is known of the far
+    side is in the words of this version: `asked`, what it was asked for until now, and
+    `counts`, how many deeds it has ended in an outcome.
+    """
+
+    version: int
+    id: str
+    state: Mapping[str, object]
+    wake_at: int | None = None
+    owed: tuple[Asks, ...] = ()
+    asked: tuple[Asks, ...] = ()
+    counts: Mapping[str, int] = {}
+
+
 Action: TypeAlias = (
     Begin
     | Tell
@@ -111,6 +135,7 @@ Action: TypeAlias = (
     | Crash
     | Early
     | Late
+    | Stored
 )
 
 

@@ -38,11 +38,13 @@ from .actions import (
     Late,
     Passes,
     Raises,
+    Stored,
     Tell,
     Waits,
 )
 from .ledger import Asked, Entry, Ledger
 from .promises import Promises, survives_storage
+from .stored import FIRST, put
 
 REDUCED: Final = Begin | Tell | Answers | Fires | Early | Late
 """Each of these is one step of the machine; what comes of it at once is the next `Fires`."""
@@ -149,7 +151,10 @@ class Life:
             ledger.pending.clear()
         elif ledger.pending and isinstance(does.action, REDUCED):
             ledger.entries.append(ledger.pending.pop(0))
-        elif ledger.fallen and isinstance(does.action, REDUCED):
+        elif isinstance(does.action, Stored) and found is not None:
+            document = msgspec.json.encode(found.state).decode()
+            ledger.entries.append(self._entry(found, document, found.at, found.wake_at))
+        elif ledger.fallen and isinstance(does.action, REDUCED | Stored):
             self._fell(ledger.fallen)
             return
         elif ledger.entries:
@@ -247,10 +252,24 @@ class Life:
                 await self._slip(worker, Due(Instant(clock.wall())))
             case Late(answer):
                 await self._slip(worker, replace(answer, at=clock.wall()))
+            case Stored():
+                await self._begun_before(action)
             case Crash():
                 raise AssertionError("a crash ends a life")
             case _:
                 assert_never(action)
+
+    async def _begun_before(self, stored: Stored) -> None:
+        """An older process has left a row; this one brings it to its own version."""
+        ledger = self._ledger
+        put(self._box.store, self._machine.name, stored, self._clock.wall())
+        ledger.id, ledger.rev = stored.id, FIRST
+        ledger.counts |= stored.counts
+        for asks in stored.asked:
+            arguments = {k: v for k, v in asks.document.items() if k != "ticket"}
+            key = str(arguments["idempotency_key"])
+            ledger.asked.append(Asked(key, asks.command, arguments))
+        await asyncio.to_thread(self._box.migrate, self._machine)
 
     async def _pass(self, worker: Worker, end: int) -> None:
         """Time goes on to `end`, and what is due before it fires on time."""
