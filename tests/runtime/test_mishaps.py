@@ -442,8 +442,8 @@ async def test_what_a_handler_of_a_former_life_says_does_not_count_in_the_next(
         await settle(worker)
         # Before it is tried again, another process sees to the end of that life.
         await worker.send(job.machine, "a", job.Stop())
-        async with Worker(other, {job.machine: Hands()}, only=["Job.press"]) as second:
-            await settle(second)
+        async with Worker(other, {job.machine: Hands()}, only=["Job.press"]) as rest:
+            await settle(rest)
         assert box.get(job.machine, "a") is None
         await worker.start(job.Start(job="a"))
         await settle(worker)
