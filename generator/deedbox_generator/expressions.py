@@ -12,7 +12,7 @@ from typing import assert_never
 
 from deedbox_dsl import core
 from deedbox_dsl.spelling import pascal
-from deedbox_dsl.types import Base, ChoiceType, Maybe, NoneType, Type
+from deedbox_dsl.types import Base, ChoiceType, NoneType, Type
 from deedbox_dsl.walk import nodes
 
 from .annotations import base_of, wrapper
@@ -259,7 +259,5 @@ def variant_name(type_: Type, variant: str) -> str:
     match type_:
         case ChoiceType():
             return type_.name + pascal(variant)
-        case Maybe():
-            return variant_name(type_.item, variant)
         case _:
             raise AssertionError(f"{type_} has no variants")
