@@ -1,4 +1,4 @@
-"""`deedbox verify`: the only part of the checker that reads files and prints."""
+"""`deedbox verify`, and the entry point of all commands of the checker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -15,19 +15,14 @@ from .asking.answering import Question
 from .counterexample import command as counterexample
 from .environment.labels import FAULTS
 from .export import command as export
-from .reports.report import as_table
-from .verdicts.verify import LIMIT
+from .reports.text import as_table
+from .search.searching import LIMIT
+from .subjects.arguments import Commands, add_without
 
 if TYPE_CHECKING:
     from .asking.remembered import Known
 
 NEEDS: Final = ("lark", "jinja2", "black", "rich")
-
-
-class Commands(Protocol):
-    """What argparse calls subparsers."""
-
-    def add_parser(self, name: str, /, *, help: str) -> argparse.ArgumentParser: ...
 
 
 for _name in NEEDS:
@@ -43,13 +38,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
     parser.add_argument("--machine", metavar="NAME", help="only this machine")
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        choices=tuple(FAULTS),
-        help="leave a fault out",
-    )
+    add_without(parser, "leave a fault out")
     parser.add_argument(
         "--limit",
         type=int,
@@ -120,26 +109,15 @@ def reports(
     paths: Sequence[Path], machine: str | None, question: Question
 ) -> Iterator[Known]:
     """A report for each machine that is asked for, as soon as it is there."""
-    from deedbox_dsl.problems import has_errors
-    from deedbox_dsl.render import to_text
-    from deedbox_generator.cli.compiled import compiled
-    from deedbox_generator.cli.project import Unreadable, project
+    from .asking.answering import answered, place_of
+    from .subjects.chosen import read
 
-    from .asking.answering import Place, answered
-    from .subjects.subjects import subjects
-
-    specs = project(paths)
-    program, problems = compiled(specs)
-    if has_errors(problems):
-        text = to_text(problems, program.texts, called=specs.called)
-        raise Unreadable(f"the specs have problems\n{text}")
-    said = {**specs.texts, **specs.shapes, **specs.kept}
-    for subject in subjects(program, specs.shapes, specs.kept):
+    specs, found = read(paths)
+    for subject in found:
         name = subject.machine.name
-        if subject.path in specs.chosen and machine in (None, name):
-            place = Place(specs.root, said, specs.called(subject.path))
+        if machine in (None, name):
             with Bar(name) as bar:
-                known = answered(subject, place, question, bar.show)
+                known = answered(subject, place_of(specs, subject), question, bar.show)
             yield known
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from deedbox_checker.counterexample.printed import failure
-from deedbox_checker.reports.report import as_text
+from deedbox_checker.reports.text import as_text
 from deedbox_checker.subjects.subjects import subjects
 from deedbox_checker.verdicts.verify import verify
 from deedbox_dsl import Program, compile

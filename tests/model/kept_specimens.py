@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from deedbox_checker.scans.pages import paged
-from deedbox_checker.subjects.load import load
-from deedbox_checker.subjects.subjects import Subject, of_machine
-from deedbox_checker.verdicts.verify import Verdict, verify
+from deedbox_checker.subjects.load import load, of_machine
+from deedbox_checker.subjects.subjects import Subject
+from deedbox_checker.verdicts.judging import Verdict
+from deedbox_checker.verdicts.verify import verify
 from deedbox_dsl import core
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.program import Program, compile

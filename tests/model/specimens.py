@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from deedbox_checker.scans.pages import paged
-from deedbox_checker.subjects.load import load
-from deedbox_checker.subjects.subjects import Subject, of_machine
+from deedbox_checker.subjects.load import load, of_machine
+from deedbox_checker.subjects.subjects import Subject
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.program import Program, compile
 from deedbox_generator.cli.compiled import compiled

@@ -18,8 +18,8 @@ from deedbox_checker.instance.abstraction import explored_state
 from deedbox_checker.instance.identity import normal
 from deedbox_checker.instance.model import Model, model
 from deedbox_checker.instance.world import World
+from deedbox_checker.search.searching import Searched, search
 from deedbox_checker.subjects.subjects import Subject
-from deedbox_checker.verdicts.verify import Searched, search
 from msgspec import Struct
 from msgspec.structs import replace
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from deedbox_checker.reports.report import as_text
+from deedbox_checker.reports.text import as_text
 from deedbox_checker.verdicts.verify import verify
 
 from .specimens import ROOT, SPECS, files, lease, machines, order, subject

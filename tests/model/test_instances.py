@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from deedbox_checker.engine.several import several
 from deedbox_checker.engine.tables import Tables, tables
-from deedbox_checker.reports.report import as_json, as_text
+from deedbox_checker.reports.data import as_json
+from deedbox_checker.reports.text import as_text
 from deedbox_checker.verdicts.verify import verify
 
 from .specimens import small, subject

@@ -13,9 +13,10 @@ import pytest
 from deedbox_checker.counterexample import command
 from deedbox_checker.counterexample.command import search
 from deedbox_checker.environment.far_side import Undo
-from deedbox_checker.subjects.load import load
-from deedbox_checker.subjects.subjects import Subject, of_machine
-from deedbox_checker.verdicts.verify import Verdict, verify
+from deedbox_checker.subjects.load import load, of_machine
+from deedbox_checker.subjects.subjects import Subject
+from deedbox_checker.verdicts.judging import Verdict
+from deedbox_checker.verdicts.verify import verify
 
 from .specimens import ROOT, files, order, subject
 

@@ -6,12 +6,13 @@ NE-20 to NE-23 of the page, C13 of a last page that is exactly full.
 from __future__ import annotations
 
 import pytest
+from deedbox_checker.environment.prepared import prepared
 from deedbox_checker.instance.limits import long_page
 from deedbox_checker.instance.model import Model
-from deedbox_checker.reports.report import as_text
+from deedbox_checker.reports.text import as_text
 from deedbox_checker.scans.pages import longest, paged
 from deedbox_checker.subjects.subjects import Subject
-from deedbox_checker.verdicts.verify import prepared, verify
+from deedbox_checker.verdicts.verify import verify
 from deedbox_dsl import roles
 
 from .specimens import files, program, subject

@@ -9,8 +9,8 @@ from typing import Final, cast
 
 from deedbox.step import AnyMachine
 from deedbox_checker.scans.pages import paged
-from deedbox_checker.subjects.load import load
-from deedbox_checker.subjects.subjects import Subject, of_machine, subjects
+from deedbox_checker.subjects.load import load, of_machine
+from deedbox_checker.subjects.subjects import Subject, subjects
 from deedbox_dsl import compile
 from deedbox_dsl.program import Program
 from deedbox_dsl.spelling import snake

@@ -12,11 +12,12 @@ from typing import Final, TypeAlias
 
 from deedbox_checker.environment.environment import environment
 from deedbox_checker.environment.labels import FAULTS, Kind, Label
+from deedbox_checker.environment.prepared import prepared
 from deedbox_checker.environment.reaction import reactions
 from deedbox_checker.expressions.evaluate import phase
 from deedbox_checker.instance.abstraction import by_itself, transplanted
 from deedbox_checker.instance.model import Model
-from deedbox_checker.verdicts.verify import Searched, prepared, search
+from deedbox_checker.search.searching import Searched, search
 from gallery import subject
 from msgspec import Struct
 

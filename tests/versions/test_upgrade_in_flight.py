@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from deedbox_checker.reports.report import as_json, as_text
+from deedbox_checker.reports.data import as_json
+from deedbox_checker.reports.text import as_text
 from deedbox_checker.verdicts.verify import with_costs
 
 from tests.versions.in_flight import (

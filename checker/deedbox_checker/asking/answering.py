@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..counterexample.itf import as_data
 from ..counterexample.printed import failure
-from ..reports.report import as_json, as_text, summary
+from ..reports.data import as_json
+from ..reports.text import as_text, summary
 from ..subjects.subjects import Subject
-from ..verdicts.verify import Report, Verdict, verify, with_costs
+from ..verdicts.judging import Verdict
+from ..verdicts.verify import Report, verify, with_costs
 from .remembered import Known, Remembered, Told
+
+if TYPE_CHECKING:
+    from deedbox_generator.cli.project import Project
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +45,11 @@ class Place:
     root: Path
     texts: Mapping[str, str]
     called: str
+
+
+def place_of(specs: Project, subject: Subject) -> Place:
+    said = {**specs.texts, **specs.shapes, **specs.kept}
+    return Place(specs.root, said, specs.called(subject.path))
 
 
 def answered(

@@ -12,18 +12,16 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from deedbox_dsl.problems import has_errors
-from deedbox_dsl.render import to_text
-from deedbox_generator.cli.compiled import compiled
-from deedbox_generator.cli.project import project
+from deedbox_generator.cli.project import Unreadable
 
 from ..counterexample.rehearsal import carried_out
 from ..environment.labels import FAULTS
 from ..properties.unasked import unasked_of
-from ..subjects.subjects import Subject, subjects
+from ..subjects.chosen import read
+from ..subjects.subjects import Subject
 from ..upgrades.takeover import UPGRADES
 from ..verdicts.verify import switched_on
-from .answering import Place, Question, answered, searched
+from .answering import Place, Question, answered, place_of, searched
 from .options import chosen
 from .remembered import Known, Told
 
@@ -38,20 +36,17 @@ class SpecFile(pytest.File):
     """A spec; a machine is collected when the spec has no problems."""
 
     def collect(self) -> Iterable[MachineNode]:
-        specs = project([self.path])
-        program, problems = compiled(specs)
-        if has_errors(problems):
-            text = to_text(problems, program.texts, called=specs.called)
-            raise self.CollectError(text)
-        said = {**specs.texts, **specs.shapes, **specs.kept}
-        for subject in subjects(program, specs.shapes, specs.kept):
-            if subject.path in specs.chosen:
-                node = MachineNode.from_parent(  # pyright: ignore[reportUnknownMemberType]
-                    self, name=subject.machine.name
-                )
-                node.subject = subject
-                node.place = Place(specs.root, said, specs.called(subject.path))
-                yield node
+        try:
+            specs, found = read([self.path])
+        except Unreadable as problem:
+            raise self.CollectError(str(problem)) from None
+        for subject in found:
+            node = MachineNode.from_parent(  # pyright: ignore[reportUnknownMemberType]
+                self, name=subject.machine.name
+            )
+            node.subject = subject
+            node.place = place_of(specs, subject)
+            yield node
 
 
 class MachineNode(pytest.Collector):

@@ -9,11 +9,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
 from ..environment.labels import FAULTS
+from ..subjects.arguments import Commands, add_without
 from ..subjects.subjects import Subject
-from ..verdicts.verify import Verdict, verify
+from ..verdicts.judging import Verdict
+from ..verdicts.verify import verify
 from .diagram import diagram
 from .itf import itf
 from .kept_test import kept, kept_test
@@ -24,12 +25,6 @@ from .unmapped import Unmapped
 SHORTEST = 4
 
 
-class Commands(Protocol):
-    """What argparse calls subparsers."""
-
-    def add_parser(self, name: str, /, *, help: str) -> argparse.ArgumentParser: ...
-
-
 def register(commands: Commands) -> None:
     parser = commands.add_parser(
         "trace", help="show a run that breaks a property, or keep it as a test"
@@ -37,13 +32,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("id", metavar="ID", help="as `deedbox verify` names it")
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
     parser.add_argument("--machine", metavar="NAME", help="only this machine")
-    parser.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        choices=tuple(FAULTS),
-        help="search without a fault, as the run was found",
-    )
+    add_without(parser, "search without a fault, as the run was found")
     parser.add_argument(
         "--all-steps", action="store_true", help="print what repeats every time"
     )

@@ -155,7 +155,7 @@ class Moment:
                 return None
             for concrete in self._answering(message):
                 if concrete.state is not None and self._gives(concrete):
-                    chosen = self.environment.reactions.chosen(
+                    chosen = self.environment.reactions.specified.chosen(
                         concrete.state, concrete.message
                     )
                     scene = Scene(state=concrete.state, message=concrete.message)
@@ -195,7 +195,7 @@ class Moment:
         """Where the model has what the step looks at."""
         trigger = self.model.trigger(message)
         if isinstance(message, Due) and state is not None:
-            trigger = f"at {self.environment.reactions.due_field(state)}"
+            trigger = f"at {self.environment.reactions.specified.due_field(state)}"
         return phase(state) or "", trigger
 
     def _concrete(self, message: Struct, *, said: bool) -> Iterator[Concrete]:

@@ -47,7 +47,6 @@ class Interpreter:
     further: dict[Struct, Struct | None] = field(
         default_factory=dict[Struct, Struct | None]
     )
-
     asking: dict[Struct, Struct] = field(default_factory=dict[Struct, Struct])
 
     # ---- its commits ---------------------------------------------------------------
@@ -102,7 +101,7 @@ class Interpreter:
         withdrawn = reaction.withdrawn and self.promises.withdraws
         if row is not Row.NONE and (withdrawn or self._answers(effect)):
             if Kind.LATE in self.faults:
-                asked |= {self._awaited_command(world.state)}
+                asked |= {self.awaited_command(world)}
             left = world.open_deed
             if row is Row.OUT and left is not None and left.fate is None:
                 deeds[left.number] = with_fields(left, loose=True)
@@ -162,9 +161,10 @@ class Interpreter:
         label = Label(Kind.CRASH, "worker", "A CRASH BETWEEN HAND-OUT AND COMMIT")
         return world.to(world.state, world.row, world.deeds + out), label
 
-    def _awaited_command(self, state: Struct | None) -> str:
-        name = type(state).__name__
-        return next(s.awaits or "" for s in self.model.spec.states if s.name == name)
+    def awaited_command(self, world: World) -> str:
+        """The command whose issue has the row."""
+        assert world.state is not None
+        return self.reactions.specified.declared(world.state).awaits or ""
 
     # ---- its rows ------------------------------------------------------------------
 
@@ -227,7 +227,7 @@ class Interpreter:
     def time(self, world: World, state: Struct) -> Iterator[tuple[World, Label]]:
         """A deadline fires at its time or later; time goes on to the next place."""
         if self.fires(world, state):
-            text = f"{self.reactions.due_field(state)} fires"
+            text = f"{self.reactions.specified.due_field(state)} fires"
             for effect in self.woken(state, Label(Kind.DUE, "time", text)):
                 yield from self.outcomes(world, effect)
         if self.reactions.exact:

@@ -38,7 +38,6 @@ class Mishaps:
     late: dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]] = field(
         default_factory=dict[tuple[Struct, frozenset[str]], tuple[Effect, ...]]
     )
-
     early: dict[Struct, tuple[Effect, ...]] = field(
         default_factory=dict[Struct, tuple[Effect, ...]]
     )
@@ -104,7 +103,7 @@ class Mishaps:
         unarmed = dropped.unarmed or not promises.stores_wakes
         return with_fields(dropped, row=row, unarmed=unarmed)
 
-    # ---- a wake with nothing due, an answer to an earlier issue ---------------------------------------------
+    # ---- a wake with nothing due, an answer to an earlier issue ---------------------
 
     def _early_wake(self, state: Struct) -> Iterator[Effect]:
         if not self.interpreter.due(state):
@@ -143,7 +142,7 @@ class Mishaps:
     def _from(self, world: World, loaded: Struct) -> Iterator[Effect]:
         """What that worker may make of it: a deadline that is due, else a message or an answer."""
         if self.interpreter.due(loaded):
-            name = f"{self.interpreter.reactions.due_field(loaded)} fires"
+            name = f"{self.interpreter.reactions.specified.due_field(loaded)} fires"
             label = Label(Kind.DUE, "time", name)
             yield from self.interpreter.woken(loaded, label)
         else:

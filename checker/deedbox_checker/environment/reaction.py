@@ -1,14 +1,14 @@
 """What one message does to one state, by the code that will run.
 
 The generated reducer is run by the interpreter's `step`, in milliseconds, in every way
-that the step could tell apart, and twice: the same must come out.  What can be said of the single step is
-said here: no exception, finals stay, deadlines and awaited tickets fit the spec, the
-clause whose guard holds is the one that was followed, `across`.
+that the step could tell apart, and twice: the same must come out.  What can be said of
+the single step is said here: no exception, finals stay, deadlines and awaited tickets
+fit the spec, the clause that decides (`specified`) was followed, `across`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -20,12 +20,12 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
-from ..expressions.evaluate import Scene, Truth, delay_after, phase, truth
+from ..expressions.evaluate import Scene, Truth, phase, truth
 from ..expressions.trees import inline
 from ..instance.abstraction import explored_own
 from ..instance.model import Model
 from ..time.distances import Concrete, realised
-from ..time.looking import trigger_name
+from .specified import GuardedClause, Specified, specified
 
 
 class Reaction(Struct, frozen=True):
@@ -54,13 +54,6 @@ class Pair(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class GuardedClause:
-    number: int
-    clause: core.Clause
-    guard: Truth | None
-
-
-@dataclass(frozen=True, slots=True)
 class Across:
     name: str
     holds: Truth
@@ -75,10 +68,9 @@ class Reactions:
     """
 
     model: Model
-    clauses: dict[tuple[str, str], list[GuardedClause]]
+    specified: Specified
     across: tuple[Across, ...]
     step: Callable[..., Step[Any, Any] | Refused]
-    ladders: Mapping[str, core.Ladder]
     exact: bool = False
     owes: Callable[[Iterable[Struct]], tuple[str, ...]] = lambda _: ()
     followed: set[int] = field(default_factory=set[int])
@@ -100,7 +92,7 @@ class Reactions:
             return
         name = self.model.trigger(message)
         if isinstance(message, Due) and state is not None:
-            name = f"at {self.due_field(state)}"
+            name = f"at {self.specified.due_field(state)}"
         look = self.model.looks.get((phase(state) or "", name), ())
         steps = realised(self.model.points, state, look, message)
         for concrete in dict.fromkeys(steps):
@@ -117,7 +109,7 @@ class Reactions:
             return Reaction(broken=("no_exception",), raised=f"{error!r}")
         same = result == again and one == two == Pair(state, message)
         broken: tuple[str, ...] = () if same else ("deterministic",)
-        chosen = None if state is None else self.chosen(state, message)
+        chosen = None if state is None else self.specified.chosen(state, message)
         if chosen is None and state is not None and self._unheard(state, message):
             broken += ("total",)
         if chosen is not None:
@@ -170,9 +162,10 @@ class Reactions:
             )
         if chosen is not None and not leads_to(chosen.clause, phase(new)):
             yield "as_specified"
-        if machine.wake(new) != self._soonest(new):
+        if machine.wake(new) != self.specified.soonest(new):
             yield "wakes_at_the_soonest_deadline"
-        if (machine.awaited(new) is not None) != self._awaits(new):
+        awaits = self.specified.declared(new).awaits
+        if (machine.awaited(new) is None) != (awaits is None):
             yield "awaits_as_declared"
         for stated in self.across if old is not None else ():
             scene = Scene(state=new, old=old, new=new, now=EPOCH, message=message)
@@ -180,31 +173,6 @@ class Reactions:
                 self.met.add(stated.name)
             if not stated.holds(scene):
                 yield stated.name
-
-    # ---- the spec's own reading ----------------------------------------------------
-
-    def _declared(self, state: Struct) -> core.State:
-        name = phase(state)
-        return next(s for s in self.model.spec.states if s.name == name)
-
-    def _deadlines(self, state: Struct) -> list[tuple[int, str]]:
-        found: list[tuple[int, str]] = []
-        for name in self._declared(state).deadlines:
-            value = cast("int | None", getattr(state, name))
-            if value is not None:
-                found.append((value, name))
-        return found
-
-    def _soonest(self, state: Struct) -> int | None:
-        return min((at for at, _ in self._deadlines(state)), default=None)
-
-    def _awaits(self, state: Struct) -> bool:
-        return self._declared(state).awaits is not None
-
-    def due_field(self, state: Struct) -> str:
-        """The deadline that fires first: the earliest, then the first in the spec."""
-        deadlines = self._deadlines(state)
-        return min(deadlines, key=lambda deadline: deadline[0])[1] if deadlines else ""
 
     def _stays_due(
         self, state: Struct | None, result: Step[Any, Any] | Refused
@@ -218,32 +186,6 @@ class Reactions:
         """Whether it is a message of the machine of which nothing is said in this state."""
         machine = self.model.machine
         return type(message) in machine.messages and type(state) not in machine.finals
-
-    def chosen(self, state: Struct, message: Struct) -> GuardedClause | None:
-        """The clause that decides: the first of its trigger whose guard holds."""
-        if isinstance(message, Due):
-            soonest = self._soonest(state)
-            if soonest is None or soonest > EPOCH:
-                return None
-            name = f"at {self.due_field(state)}"
-        elif type(message) in self.model.outcomes:
-            name = self.model.trigger(message)
-            if getattr(message, "ticket", 0) != self.model.machine.awaited(state):
-                return None
-        else:
-            name = self.model.trigger(message)
-        known = self.clauses.get((phase(state) or "", name), ())
-        if not known:
-            return None
-        scene = Scene(state=state, message=message, now=EPOCH, waits=self._waits)
-        for guarded in known:
-            if guarded.guard is None or guarded.guard(scene):
-                return guarded
-        return None
-
-    def _waits(self, policy: str, issue: int) -> int:
-        ladder = self.ladders[policy]
-        return self.model.spread(delay_after(ladder, issue), ladder.jitter or 0, "")
 
 
 def survives(struct: Struct) -> bool:
@@ -279,15 +221,6 @@ def reactions(
 ) -> Reactions:
     """`exact`: instants are milliseconds from now, delays are the longest."""
     ladders = {ladder.name: ladder for ladder in model.spec.ladders}
-    clauses: dict[tuple[str, str], list[GuardedClause]] = {}
-    for number, clause in enumerate(model.spec.clauses):
-        trigger = trigger_name(clause.trigger)
-        guard = None
-        if clause.guard is not None:
-            guard = truth(inline(clause.guard, ladders, jittered=True))
-        clauses.setdefault((clause.state, trigger), []).append(
-            GuardedClause(number, clause, guard)
-        )
     across: list[Across] = []
     for stated in model.spec.properties:
         if stated.word == "across":
@@ -296,4 +229,4 @@ def reactions(
             if isinstance(expr, core.Binary) and expr.operator == "implies":
                 premise = truth(expr.left)
             across.append(Across(stated.name, truth(expr), premise))
-    return Reactions(model, clauses, tuple(across), step, ladders, exact, owes)
+    return Reactions(model, specified(model), tuple(across), step, exact, owes)

@@ -5,27 +5,22 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Protocol
 
 from ..engine.tables import Unbounded
 from ..environment.environment import environment
 from ..environment.labels import FAULTS
+from ..environment.prepared import prepared
 from ..environment.reaction import reactions
 from ..instance.model import Model
 from ..instance.world import World
+from ..search.searching import LIMIT, Searched, search
+from ..subjects.arguments import Commands, add_without
 from ..subjects.subjects import Subject
 from ..traces.pictures import picture
-from ..verdicts.verify import LIMIT, Searched, prepared, search
 from .murphi import murphi
 from .promela import promela
 
 FORMATS = {"promela": promela, "murphi": murphi}
-
-
-class Commands(Protocol):
-    """What argparse calls subparsers."""
-
-    def add_parser(self, name: str, /, *, help: str) -> argparse.ArgumentParser: ...
 
 
 class Unexplored(Exception):
@@ -40,13 +35,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("--machine", metavar="NAME", help="where there are several")
     parser.add_argument("--out", type=Path, metavar="FILE", help="instead of printing")
     parser.add_argument("--instances", type=int, default=1, metavar="N")
-    parser.add_argument(
-        "--without",
-        action="append",
-        default=[],
-        choices=tuple(FAULTS),
-        help="leave a fault out",
-    )
+    add_without(parser, "leave a fault out")
     which = parser.add_mutually_exclusive_group(required=True)
     for name, checker in (("promela", "Spin"), ("murphi", "rumur")):
         which.add_argument(

@@ -19,8 +19,7 @@ from deedbox_generator.emit import emit
 
 from ..scans.pages import paged
 from .kept import Kept, kept
-from .load import load
-from .load import of_machine as of_machine
+from .load import load, of_machine
 
 
 @dataclass(frozen=True, slots=True)

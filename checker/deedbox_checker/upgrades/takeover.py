@@ -26,7 +26,6 @@ from ..environment.environment import Environment
 from ..environment.interpreter import Effect
 from ..environment.labels import Kind, Label
 from ..environment.reaction import Reaction
-from ..expressions.evaluate import phase
 from ..instance.abstraction import explored_command, explored_own
 from ..instance.model import Answer, Model
 from ..instance.world import Deed, Row, World, exchanged
@@ -114,7 +113,7 @@ def _written(
     open_deed = world.open_deed
     if world.row is not Row.NONE and not kept:
         if Kind.LATE in later.environment.interpreter.faults:
-            asked |= {_awaits(older, world)}
+            asked |= {older.environment.interpreter.awaited_command(world)}
         if row is Row.OUT and open_deed is not None and open_deed.fate is None:
             deeds = exchanged(deeds, replace(open_deed, loose=True))
         row = Row.NONE
@@ -233,11 +232,6 @@ def _held(
                 left = Row.SPENT
             loose = replace(each, loose=each.loose or each.fate is None)
             yield left, exchanged(deeds, loose)
-
-
-def _awaits(older: Version, world: World) -> str:
-    name = phase(world.state)
-    return next(s.awaits or "" for s in older.model.spec.states if s.name == name)
 
 
 def _falls(

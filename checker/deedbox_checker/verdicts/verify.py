@@ -22,20 +22,16 @@ from ..engine.several import Several, several
 from ..engine.tables import Unbounded
 from ..environment.far_side import Undo
 from ..environment.labels import FAULTS, Kind
-from ..environment.prepared import prepared as prepared
 from ..environment.promises import PROTOCOL, Promises
 from ..environment.reaction import reactions
 from ..expressions.evaluate import phase
 from ..instance.world import World
-from ..search.searching import LIMIT as LIMIT
-from ..search.searching import Searched as Searched
-from ..search.searching import search as search
+from ..search.searching import LIMIT, Searched, search
 from ..subjects.kept import Kept
 from ..upgrades.by_shape import unread
 from ..upgrades.lineage import environs, line
 from ..upgrades.takeover import MakesReads
-from .judging import Verdict as Verdict
-from .judging import asked, independent, unasked, uncovered, upgraded
+from .judging import Verdict, asked, independent, unasked, uncovered, upgraded
 
 
 @dataclass(frozen=True, slots=True)
