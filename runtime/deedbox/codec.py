@@ -1,87 +1,28 @@
 """A machine as the interpreter holds it: its decoders, built once, and its names.
 
-With `upcast`, the only module that knows msgspec's codecs.  Documents are JSON text with a fixed
-order of fields; a document that does not fit its type raises `WrongType`, one of
-more than 1 MiB `DocumentTooLarge`, here and nowhere later.
+A value from outside that does not fit its type raises `WrongType`, here and nowhere
+later; a stored document that does not, `msgspec.MsgspecError`.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final, Protocol, cast
 
 import msgspec
 from msgspec import Struct
-from msgspec.json import Decoder, Encoder
+from msgspec.json import Decoder
 from msgspec.structs import replace
 
-from .errors import DocumentTooLarge, Rejected, UnknownMachine, WrongType
+from .documents import readable, text
+from .errors import Rejected, UnknownMachine, WrongType
 from .key import key_text
 from .machine import CommandType, Due, Told
 from .step import AnyMachine
 from .upcast import Upcast, Upcaster, union
 from .values import Receipt
 
-LARGEST: Final = 1 << 20
 LONGEST_ID: Final = 512
-_encode = Encoder(order="deterministic").encode
-_ZEROS: Final = bytes(48 if 48 <= byte <= 57 else 32 for byte in range(256))
-_LONG: Final = b"0" * 19
-_LONG_IN_THIRDS: Final = b"0" * 6
-"""What 19 digits in a row leave when only every third byte is looked at."""
-
-
-def _leaves(value: object) -> Iterator[object]:
-    """All texts and numbers of a JSON value, names of fields included."""
-    match value:
-        case dict():
-            for name, inner in cast("dict[str, object]", value).items():
-                yield name
-                yield from _leaves(inner)
-        case list():
-            for inner in cast("list[object]", value):
-                yield from _leaves(inner)
-        case _:
-            yield value
-
-
-def _check(document: bytes) -> None:
-    """What JSON can say and a store cannot keep: U+0000, and more than 64 bits."""
-    for leaf in _leaves(msgspec.json.decode(document)):
-        if isinstance(leaf, str) and "\0" in leaf:
-            raise WrongType("a text holds the character U+0000")
-        if isinstance(leaf, int) and not -(1 << 63) <= leaf < 1 << 63:
-            raise WrongType(f"{leaf} is not a 64-bit integer")
-
-
-def text(value: object) -> str:
-    """The document of a state, message or command."""
-    try:
-        document = _encode(value)
-    except (UnicodeError, OverflowError, TypeError, ValueError) as problem:
-        raise WrongType(f"{type(value).__name__}: {problem}") from problem
-    if len(document) > LARGEST:
-        raise DocumentTooLarge(f"this {type(value).__name__} has {len(document)} bytes")
-    said = document.decode()
-    # A regular expression for the same two questions costs ten times as much.
-    if (
-        document[::3].translate(_ZEROS).find(_LONG_IN_THIRDS) >= 0
-        and document.translate(_ZEROS).find(_LONG) >= 0
-    ) or ("\\" in said and "\\u0000" in said):
-        _check(document)
-    return said
-
-
-def plain(message: Struct) -> str:
-    """The document of a message that was validated before it was stamped."""
-    return _encode(message).decode()
-
-
-def digest(kind: type[Struct], document: str) -> str:
-    """What tells one content from another under the same `message_id`."""
-    content = f"{kind.__name__}\n{document}".encode()
-    return hashlib.sha256(content).hexdigest()[:32]
 
 
 class Addressed(Protocol):
@@ -114,7 +55,7 @@ class Codec:
         self.machine = machine
         self.name = machine.name
         self.version = machine.version
-        self.decode_state = Decoder[Any](union(machine.states)).decode
+        self.decode_state = readable(union(machine.states))
         self.phases: dict[type[Struct], str] = {
             state: str(state.__struct_config__.tag) for state in machine.states
         }
@@ -126,7 +67,7 @@ class Codec:
             command.struct: command for command in machine.commands
         }
         self._commands: dict[str, Callable[[str], Struct]] = {
-            command.name: Decoder(command.struct).decode for command in machine.commands
+            command.name: readable(command.struct) for command in machine.commands
         }
         inbound = {machine.start_type, *machine.messages}
         for command in machine.commands:
@@ -151,7 +92,7 @@ class Codec:
         self.targets[name] = target
         self.commands[name] = command
         self.command_types |= dict.fromkeys(kinds, command)
-        self._commands[name] = Decoder[Any](union(kinds)).decode
+        self._commands[name] = readable(union(kinds))
 
     def id_of(self, start: Struct) -> str:
         """The id of the instance that this start message begins."""

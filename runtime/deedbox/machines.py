@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from .batch import Reply, Tell
-from .codec import Codec, digest
+from .codec import Codec
+from .documents import digest
 from .errors import (
     UnknownMachine,
 )

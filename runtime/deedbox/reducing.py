@@ -17,7 +17,8 @@ from .batch import (
     Live,
     Tell,
 )
-from .codec import answered, plain, recorded, stamped, text
+from .codec import answered, recorded, stamped
+from .documents import plain, text
 from .errors import (
     MessageIdReused,
     NewerVersion,

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any, Union, cast
 
 from msgspec import Struct
-from msgspec.json import Decoder
 
+from .documents import readable
 from .errors import UnknownVersion
 from .machine import Command, Instant
 from .step import AnyMachine
@@ -42,13 +42,12 @@ class Upcaster:
         states = {older.version: older.states for older in machine.older}
         states[machine.version] = machine.states
         self._states: dict[int, Callable[[str], Struct]] = {
-            version: Decoder[Any](union(kinds)).decode
-            for version, kinds in states.items()
+            version: readable(union(kinds)) for version, kinds in states.items()
         }
         commands = [(older.version, older.commands) for older in machine.older]
         own = tuple((command.name, command.struct) for command in machine.commands)
         self._commands: dict[tuple[int, str], Callable[[str], Struct]] = {
-            (version, name): Decoder(struct).decode
+            (version, name): readable(struct)
             for version, pairs in (*commands, (machine.version, own))
             for name, struct in pairs
         }

@@ -23,7 +23,8 @@ from .batch import (
     Tell,
     leave,
 )
-from .codec import Codec, text
+from .codec import Codec
+from .documents import text
 from .errors import (
     InstanceParked,
     NewerVersion,

@@ -18,7 +18,7 @@ from .batch import (
     Live,
     take_place,
 )
-from .codec import text
+from .documents import text
 from .errors import (
     SendError,
     UnknownVersion,

@@ -24,7 +24,7 @@ from deedbox import (
     errors,
 )
 from deedbox.box import Box
-from deedbox.codec import text
+from deedbox.documents import text
 from deedbox.operations import Load, ask
 from deedbox.testing import FakeClock, picture, settle
 from hands import Hands

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from deedbox import Duration, Instant, Worker
-from deedbox.codec import Codec, text
+from deedbox.codec import Codec
+from deedbox.documents import text
 from deedbox.testing import settle
 from lease import lease
 from lease.types import HolderId

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from deedbox.codec import Codec, text
+from deedbox.codec import Codec
+from deedbox.documents import text
 from deedbox_dsl import core
 from deedbox_dsl.types import (
     Base,

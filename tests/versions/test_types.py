@@ -11,7 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from deedbox.codec import Codec, text
+from deedbox.codec import Codec
+from deedbox.documents import text
 
 from tests.versions.made import SPECS, imported, picks
 

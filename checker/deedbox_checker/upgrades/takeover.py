@@ -15,7 +15,8 @@ from typing import Protocol, TypeAlias, cast
 
 import msgspec
 from deedbox import Due, Instant
-from deedbox.codec import Codec, text
+from deedbox.codec import Codec
+from deedbox.documents import text
 from deedbox.step import AnyMachine
 from deedbox.upcast import Upcast
 from msgspec import Struct

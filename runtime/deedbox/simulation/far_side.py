@@ -15,7 +15,8 @@ from typing import Protocol, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..codec import Codec, text
+from ..codec import Codec
+from ..documents import text
 from ..machine import CommandType
 from . import draw
 from .lists import Librarian, Lists

@@ -12,7 +12,8 @@ from typing import cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..codec import Codec, text
+from ..codec import Codec
+from ..documents import text
 from ..machine import Due, Refused
 from ..operations import InstanceRow, Key, OutboxRow
 from ..step import step

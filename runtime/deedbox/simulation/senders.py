@@ -11,7 +11,7 @@ import asyncio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..codec import text
+from ..documents import text
 from ..errors import DeedboxError, Rejected, SendError, Unsettled
 from ..values import Receipt
 from .plan import Sending

@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from ..codec import Codec, text
+from ..codec import Codec
+from ..documents import text
 from ..machine import Refused
 from ..operations import (
     Everything,
