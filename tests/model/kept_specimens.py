@@ -13,7 +13,7 @@ from typing import TypeAlias
 from deedbox_checker.scans.pages import paged
 from deedbox_checker.subjects.load import load, of_machine
 from deedbox_checker.subjects.subjects import Subject
-from deedbox_checker.verdicts.judging import Verdict
+from deedbox_checker.verdicts.verdict import Verdict
 from deedbox_checker.verdicts.verify import verify
 from deedbox_dsl import core
 from deedbox_dsl.problems import has_errors

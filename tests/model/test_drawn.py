@@ -12,7 +12,7 @@ from deedbox_checker.counterexample import command
 from deedbox_checker.counterexample.diagram import clean, comment
 from deedbox_checker.environment.far_side import Undo
 from deedbox_checker.subjects.subjects import Subject
-from deedbox_checker.verdicts.judging import Verdict
+from deedbox_checker.verdicts.verdict import Verdict
 from deedbox_checker.verdicts.verify import verify
 
 from .kept_specimens import SPECIMENS, found

@@ -15,7 +15,7 @@ from deedbox_checker.counterexample.command import search
 from deedbox_checker.environment.far_side import Undo
 from deedbox_checker.subjects.load import load, of_machine
 from deedbox_checker.subjects.subjects import Subject
-from deedbox_checker.verdicts.judging import Verdict
+from deedbox_checker.verdicts.verdict import Verdict
 from deedbox_checker.verdicts.verify import verify
 
 from .specimens import ROOT, files, order, subject

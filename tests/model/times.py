@@ -22,7 +22,7 @@ from deedbox_checker.instance.abstraction import (
 )
 from deedbox_checker.instance.model import Model, model
 from deedbox_checker.subjects.subjects import subjects
-from deedbox_checker.time.points import later
+from deedbox_checker.time.ranks import later
 from deedbox_dsl import compile, core
 from deedbox_dsl.problems import has_errors
 from deedbox_dsl.types import ListOf, Maybe, RecordType, Type

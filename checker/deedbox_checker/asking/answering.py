@@ -16,7 +16,7 @@ from ..counterexample.printed import failure
 from ..reports.data import as_json
 from ..reports.text import as_text, summary
 from ..subjects.subjects import Subject
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from ..verdicts.verify import Report, verify, with_costs
 from .remembered import Known, Remembered, Told
 

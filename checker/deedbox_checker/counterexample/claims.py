@@ -22,7 +22,7 @@ from ..instance.world import World
 from ..properties.unasked import issue_bounds
 from ..traces.pictures import HIDDEN
 from ..traces.trace import Run
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from .spoken import Speech
 from .unmapped import Unmapped
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from ..environment.labels import FAULTS
 from ..subjects.arguments import Commands, add_without
 from ..subjects.subjects import Subject
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from ..verdicts.verify import verify
 from .diagram import diagram
 from .itf import itf

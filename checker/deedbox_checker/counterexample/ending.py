@@ -17,7 +17,7 @@ from ..properties.stated import predicate
 from ..search.runs import FREE
 from ..traces.pictures import duration
 from ..traces.trace import Run, Trace
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from .columns import padded, wrapped
 from .moment import Moment
 from .retold import Told, conditions, parts

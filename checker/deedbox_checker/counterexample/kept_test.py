@@ -21,7 +21,7 @@ from ..expressions.evaluate import phase
 from ..scans.listing import Listing
 from ..subjects.subjects import Subject
 from ..traces.trace import Run
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from .claims import Case, Claim, claim
 from .spoken import TYPES
 from .steps import Script, script

@@ -24,11 +24,12 @@ from ..environment.labels import PLAIN, Kind, Label
 from ..expressions.evaluate import Scene, phase
 from ..instance.abstraction import explored_message, explored_own
 from ..instance.identity import normal
-from ..instance.model import Answer, Model, at_their_ends
+from ..instance.model import Model, at_their_ends
+from ..instance.outside import Answer
 from ..instance.world import World
 from ..time.distances import Concrete, realised
 from ..time.looking import Look, stored_instants
-from ..time.points import live
+from ..time.ranks import live
 from ..time.regions import FAR
 from .unmapped import Unmapped
 

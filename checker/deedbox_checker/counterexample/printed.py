@@ -13,7 +13,7 @@ from deedbox_dsl.source import Text
 
 from ..traces.pictures import duration
 from ..traces.trace import Trace
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from .columns import wrapped
 from .ending import ending
 from .folding import Again, Piece, folded, reached, turns, waits

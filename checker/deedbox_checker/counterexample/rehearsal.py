@@ -11,7 +11,7 @@ from typing import Any
 from deedbox.replay import Ran, replay
 
 from ..subjects.subjects import Subject
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from .kept_test import Kept, kept
 from .unmapped import Unmapped
 

@@ -34,8 +34,8 @@ from ..environment.labels import Kind
 from ..expressions.evaluate import phase
 from ..expressions.types import is_instant
 from ..instance.world import World
-from ..time.points import live
-from ..traces.trace import Run, moved
+from ..time.ranks import live
+from ..traces.trace import Naming, Run, moved
 from .moment import Moment, in_full
 from .unmapped import Unmapped
 
@@ -221,20 +221,10 @@ def is_awaited(moment: Moment, following: Sequence[Moment]) -> bool:
 
 def moments(run: Run, prefix: int, rounds: int) -> Iterator[Moment]:
     """The steps of the run, its loop `rounds` times; in a loop deeds have no numbers."""
-    names: dict[int, int] = {}
-    spoken = 0
+    naming = Naming()
     whole = list(zip(run.worlds[:-1], run.worlds[1:], run.labels, strict=True))
     for before, after, label in whole[:prefix]:
-        yield Moment(run.environment.of(before), before, after, label, dict(names))
-        names_after: dict[int, int] = {}
-        numbers = moved(run.environment, before, after, label)
-        for raw, explored in sorted(numbers.items()):
-            name = names.get(raw)
-            if name is None and after.deed(explored) is not None:
-                spoken += 1
-                name = spoken
-            if name is not None:
-                names_after[explored] = name
-        names = names_after
+        yield Moment(run.environment.of(before), before, after, label, naming.names)
+        naming.go_on(moved(run.environment, before, after, label), after)
     for before, after, label in whole[prefix:] * rounds:
         yield Moment(run.environment.of(before), before, after, label, {})

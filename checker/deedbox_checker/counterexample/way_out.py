@@ -16,7 +16,7 @@ from ..environment.labels import Kind, Label
 from ..expressions.trees import walk
 from ..instance.world import World
 from ..traces.trace import Run, Trace, raw_world
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from .columns import wrapped
 
 UNHEARD: Final = (

@@ -29,6 +29,7 @@ from deedbox_dsl.types import (
 )
 
 from ..expressions.types import bare, bounds
+from .pieces import pieces
 
 EPOCH = 1_000_000_000_000_000
 """The explorer's `now`: far enough from the ends for every sum."""
@@ -143,15 +144,11 @@ class Domain:
         """The lengths of a type that nothing tells apart, from the first to the last."""
         low, high = bounds(bare(type))
         least = -LONGEST if bare(type) in self.signed else 0
-        at, most = least if low is None else low, LONGEST if high is None else high
-        for cut in self.cuts_of(type):
-            if at <= cut <= most:
-                if at < cut:
-                    yield at, cut - 1
-                yield cut, cut
-                at = cut + 1
-        if at <= most:
-            yield at, most
+        yield from pieces(
+            least if low is None else low,
+            LONGEST if high is None else high,
+            self.cuts_of(type),
+        )
 
     def span(self, type: Type, length: int) -> tuple[int, int]:
         """The lengths that cannot be told apart from this one."""

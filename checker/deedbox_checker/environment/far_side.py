@@ -16,7 +16,8 @@ from msgspec import Struct
 from msgspec.structs import replace as with_fields
 
 from ..instance.identity import references
-from ..instance.model import Answer, Model
+from ..instance.model import Model
+from ..instance.outside import Answer
 from ..instance.world import VOID, Deed, Row, World, exchanged
 from .labels import Kind, Label
 

@@ -21,7 +21,7 @@ from ..instance.abstraction import explored_command
 from ..instance.identity import forgotten
 from ..instance.model import Model
 from ..instance.world import Deed, Row, World, exchanged
-from ..time.points import later
+from ..time.ranks import later
 from .labels import Kind, Label
 from .promises import Promises
 from .reaction import Reaction, Reactions

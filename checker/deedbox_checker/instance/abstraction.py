@@ -18,7 +18,7 @@ from msgspec.structs import replace as with_fields
 
 from ..data.domain import EPOCH
 from ..expressions.types import bare, bounds, is_instant, is_int
-from ..time.points import ranked
+from ..time.ranks import ranked
 from .identity import numbering, renumbered
 from .model import Model
 from .world import World

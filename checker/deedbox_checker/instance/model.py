@@ -10,37 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
-from math import prod
 from types import ModuleType
-from typing import Final, Literal, cast
+from typing import Literal, cast
 
-import msgspec
 from deedbox import Machine
 from deedbox.key import key_text
 from deedbox.step import AnyMachine
 from deedbox_dsl import core, roles
 from deedbox_dsl.types import TEXT
 from msgspec import Struct
-from msgspec.structs import fields as struct_fields
 
 from ..data.classes import domain
-from ..data.domain import EPOCH, MOST, Domain
+from ..data.domain import EPOCH, Domain
 from ..data.keys import key_parameters
 from ..data.texts import apart
-from ..expressions.endless import Endless
 from ..expressions.trees import walk
 from ..expressions.types import is_instant
 from ..scans.listing import Listing, listing, told_apart
 from ..time.looking import Looks, looks
 from ..time.points import Points, points, read_instants
+from .outside import Answer, brought_by, instances
 from .undoing import done
-
-TOO_MANY: Final = (
-    "its fields have more than {:,} combinations that are told apart, most of them"
-    " of `{}`: compare fewer of them, or declare types of their own for those that"
-    " never meet"
-)
 
 
 class Spread:
@@ -57,15 +47,6 @@ class Spread:
     def __call__(self, delay: int, jitter: int | Literal["full"], seed: str) -> int:
         del seed
         return self.drawn.get((delay, jitter), delay)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An outcome that the far side may give, unstamped and without a ticket."""
-
-    command: str
-    outcome: str
-    message: Struct
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -118,24 +99,6 @@ class Model:
         """The name by which clauses know a message."""
         pair = self.outcomes.get(type(message))
         return ".".join(pair) if pair else type(message).__name__
-
-
-def instances(
-    struct: type[Struct], fields: Iterable[core.Field], data: Domain
-) -> Iterator[Struct]:
-    """Every message of a type, its `at` now."""
-    types = {each.name: each.type for each in struct_fields(struct)}
-    listed = list(fields)
-    pools = [data.values(one.type) for one in listed]
-    if prod(map(len, pools)) > MOST:
-        widest = max(zip(map(len, pools), (one.name for one in listed), strict=True))
-        raise Endless(struct.__name__, TOO_MANY.format(MOST, widest[1]))
-    for chosen in product(*pools):
-        values = {
-            one.name: msgspec.convert(plain, types[one.name])
-            for one, plain in zip(listed, chosen, strict=True)
-        }
-        yield struct(**values, at=EPOCH)
 
 
 def model(
@@ -244,24 +207,6 @@ def at_their_ends(made: Model) -> Model:
         answers={name: tuple(again(known)) for name, known in made.answers.items()},
         seen_values={},
     )
-
-
-def brought_by(
-    spec: core.Machine, machine: AnyMachine
-) -> dict[type[Struct], tuple[core.Field, ...]]:
-    """By message and outcome, what comes with it."""
-    found: dict[type[Struct], tuple[core.Field, ...]] = {
-        cast("type[Struct]", machine.start_type): (*spec.key, *spec.given)
-    }
-    messages = {message.name: message.fields for message in spec.messages}
-    for struct in cast("tuple[type[Struct], ...]", machine.messages):
-        found[struct] = messages[struct.__name__]
-    named = {command.name: command for command in spec.commands}
-    for command in machine.commands:
-        outcomes = named[command.name].outcomes
-        for outcome, struct in zip(outcomes, command.outcomes, strict=True):
-            found[struct] = outcome.fields
-    return found
 
 
 def instants_without(

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from ..counterexample.printed import BROKEN
 from ..engine.several import Several
 from ..traces.trace import Line, Trace
-from ..verdicts.judging import Verdict
+from ..verdicts.verdict import Verdict
 from ..verdicts.verify import Report
 
 UNFINISHED: Final = "DEED704"

@@ -8,7 +8,7 @@ by its shape alone, and why is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -45,42 +45,30 @@ def kept(
     `shapes` and `texts` by their paths: what a shape `order.1.json` records has its
     specs in the folder `order.1` beside it.
     """
-    found = list(_kept(module, name, version, shapes, texts))
-    return tuple(sorted(found, key=lambda each: each.version))
-
-
-def _kept(
-    module: str,
-    name: str,
-    version: int,
-    shapes: Mapping[str, str],
-    texts: Mapping[str, str],
-) -> Iterator[Kept]:
     recorded = released(shapes)[0].get((module, name), {})
-    numbers = {path: shape.version for path, shape in recorded.items()}
+    found: list[Kept] = []
     for path, shape in recorded.items():
-        if shape.version >= version:
-            continue
-        folder = f"{path.removesuffix('.json')}/"
-        specs = {
-            at.removeprefix(folder): text
-            for at, text in texts.items()
-            if at.startswith(folder)
-        }
-        if not specs:
-            yield Kept(shape.version, shape, lost="its specs are not kept")
-            continue
-        before = {
-            at: text
-            for at, text in shapes.items()
-            if numbers.get(at, shape.version) < shape.version
-        }
-        yield _compiled(shape, specs, before)
+        if shape.version < version:
+            before = {
+                at: text
+                for at, text in shapes.items()
+                if at in recorded and recorded[at].version < shape.version
+            }
+            folder = f"{path.removesuffix('.json')}/"
+            specs = {
+                at.removeprefix(folder): text
+                for at, text in texts.items()
+                if at.startswith(folder)
+            }
+            found.append(_compiled(shape, specs, before))
+    return tuple(sorted(found, key=lambda each: each.version))
 
 
 def _compiled(
     shape: core.Shape, specs: Mapping[str, str], before: Mapping[str, str]
 ) -> Kept:
+    if not specs:
+        return Kept(shape.version, shape, lost="its specs are not kept")
     program = compile(specs, before)
     if has_errors(program.problems):
         first = program.problems[0]

@@ -18,7 +18,8 @@ from ..data.domain import EPOCH
 from ..expressions.evaluate import Scene
 from .looking import Case, Look
 from .places import Place
-from .points import Points, live
+from .points import Points
+from .ranks import live
 from .regions import Asked, Bound, regions
 from .sums import Path
 

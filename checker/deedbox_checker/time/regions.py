@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, TypeAlias
 
+from ..data.pieces import pieces
+
 FAR: Final = 10**14
 """No number lies further from now."""
 
@@ -55,24 +57,6 @@ def split(matrix: Matrix, asked: tuple[Asked, ...]) -> Iterator[Matrix]:
             part = tightened(part, j, i, -low)
         if part is not None:
             yield from split(part, left)
-
-
-def pieces(
-    low: int, high: int, constants: tuple[int, ...]
-) -> Iterator[tuple[int, int]]:
-    """The numbers from `low` to `high`, cut at the constants, each of which is alone."""
-    at = low
-    for constant in constants:
-        if constant < at:
-            continue
-        if constant > high:
-            break
-        if at < constant:
-            yield at, constant - 1
-        yield constant, constant
-        at = constant + 1
-    if at <= high:
-        yield at, high
 
 
 def tightened(matrix: Matrix, i: int, j: int, most: int) -> Matrix | None:

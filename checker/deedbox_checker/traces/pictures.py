@@ -16,7 +16,7 @@ from msgspec import Struct
 from ..expressions.evaluate import phase
 from ..instance.model import Model
 from ..instance.world import World
-from ..time.points import live
+from ..time.ranks import live
 
 HIDDEN: Final = frozenset({"born", "issued", "ticket", "deed_number"})
 SIZES: Final = ((86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s"))

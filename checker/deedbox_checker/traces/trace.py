@@ -6,7 +6,7 @@ line.  Points are shown as they lie to now, kept issues and keys by their deed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TypeAlias
@@ -20,7 +20,7 @@ from ..environment.reaction import Reaction
 from ..instance.identity import normal, numbering
 from ..instance.model import Model
 from ..instance.world import World
-from ..time.points import live
+from ..time.ranks import live
 from .pictures import changes, picture, point
 
 PASSES = "time goes on"
@@ -78,8 +78,27 @@ class Trace:
         return sha256("\n".join(told).encode()).hexdigest()[:8]
 
 
-Names: TypeAlias = dict[int, int]
-"""The number under which a trace speaks of a deed, by its number in the explored form."""
+@dataclass(slots=True)
+class Naming:
+    """`names`: the number under which a run speaks of a deed, by its explored number now.
+
+    Deeds are numbered as they come up; `spoken` is the last number that was given.
+    """
+
+    names: Mapping[int, int] = field(default_factory=dict[int, int])
+    spoken: int = 0
+
+    def go_on(self, numbers: Mapping[int, int], after: World) -> None:
+        """A step later; `numbers`: of a deed before it was renumbered, and after."""
+        names: dict[int, int] = {}
+        for before, explored in sorted(numbers.items()):
+            name = self.names.get(before)
+            if name is None and after.deed(explored) is not None:
+                self.spoken += 1
+                name = self.spoken
+            if name is not None:
+                names[explored] = name
+        self.names = names
 
 
 def lines(
@@ -88,27 +107,16 @@ def lines(
     """One line for each label; `worlds` has one more."""
     found: list[Line] = []
     reactions = known_reactions(environment, worlds)
-    names: Names = {}
-    spoken = 0
+    naming = Naming()
     for before, after, label in zip(worlds[:-1], worlds[1:], labels, strict=True):
         raw = raw_world(environment, before, after, label)
-        names_after: Names = {}
-        for number, explored in sorted(renumbered(environment, raw, after).items()):
-            name = names.get(number)
-            if name is None and after.deed(explored) is not None:
-                spoken += 1
-                name = spoken
-            if name is not None:
-                names_after[explored] = name
         model = environment.of(before).model
-        told = changes(
-            picture(model, before, names),
-            picture(environment.of(after).model, after, names_after),
-        )
+        was = picture(model, before, naming.names)
+        naming.go_on(renumbered(environment, raw, after), after)
+        told = changes(was, picture(environment.of(after).model, after, naming.names))
         told += aside(model, reactions.get(before.state, ()), raw, label)
         words = in_words(model, before, after, label)
         found.append(Line(label.who, words, tuple(Change(*each) for each in told)))
-        names = names_after
     return tuple(found)
 
 

@@ -28,7 +28,8 @@ from ..environment.interpreter import Effect
 from ..environment.labels import Kind, Label
 from ..environment.reaction import Reaction
 from ..instance.abstraction import explored_command, explored_own
-from ..instance.model import Answer, Model
+from ..instance.model import Model
+from ..instance.outside import Answer
 from ..instance.world import Deed, Row, World, exchanged
 from ..properties.unasked import issue_bounds
 from ..time.distances import realised

@@ -31,7 +31,8 @@ from ..subjects.kept import Kept
 from ..upgrades.by_shape import unread
 from ..upgrades.lineage import environs, line
 from ..upgrades.takeover import MakesReads
-from .judging import Verdict, asked, independent, unasked, uncovered, upgraded
+from .judging import asked, independent, unasked, uncovered, upgraded
+from .verdict import Verdict
 
 
 @dataclass(frozen=True, slots=True)
