@@ -2,14 +2,15 @@
 
 An entry point of the group `deedbox.commands` is a function that is given the
 subparsers.  Each command sets the default `run`: from parsed arguments to an exit
-status, 0 fine, 1 problems, 2 usage.  A command whose extra is not installed stays
-known, and says how to install it.
+status, 0 fine, 1 problems, 2 usage, 130 interrupted.  A command whose extra is not
+installed stays known, and says how to install it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points, version
@@ -22,6 +23,8 @@ COMMANDS_OF: Final = {
     "checker": ("export", "trace", "verify"),
 }
 
+INTERRUPTED: Final = 128 + signal.SIGINT
+
 
 class Commands(Protocol):
     """What argparse calls subparsers."""
@@ -32,6 +35,20 @@ class Commands(Protocol):
 
 
 def main(arguments: list[str] | None = None) -> int:
+    """The exit status of the command that `arguments` ask for."""
+    try:
+        status = command(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `deedbox show … | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:  # Ctrl-C: nobody asks where it was
+        print("deedbox: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    return status
+
+
+def command(arguments: list[str] | None) -> int:
     parser = argparse.ArgumentParser(
         prog="deedbox", description="Durable machines, written down."
     )
@@ -55,13 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
     run: Run = parsed.run
     if rest and run is not missing:
         parser.error(f"not understood: {' '.join(rest)}")
-    try:
-        status = run(parsed)
-        sys.stdout.flush()
-    except BrokenPipeError:  # `deedbox show … | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
-    return status
+    return run(parsed)
 
 
 def add_demo(commands: Commands) -> None:
