@@ -7,8 +7,9 @@ the generated module: int, str, bool, None, tuples, and msgspec structs.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
-from typing import Literal, TypeAlias, assert_never, cast
+from typing import Final, Literal, TypeAlias, assert_never, cast
 
 from deedbox_dsl import core
 from msgspec import Struct
@@ -35,6 +36,19 @@ class Scene(Struct, frozen=True):
 Value: TypeAlias = Callable[[Scene], object]
 Number: TypeAlias = Callable[[Scene], int]
 Truth: TypeAlias = Callable[[Scene], bool]
+
+
+OPERATIONS: Final[Mapping[str, Callable[[int, int], object]]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "-": operator.sub,
+    "*": operator.mul,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+"""The language has typed the operands: of `==` and `!=` they may be anything."""
 
 
 def phase(state: Struct | None) -> str | None:
@@ -167,16 +181,12 @@ def binary(expr: core.Binary) -> Value:
         case "implies":
             one, two = truth(expr.left), truth(expr.right)
             return lambda scene: not one(scene) or two(scene)
-        case "==":
-            left, right = value(expr.left), value(expr.right)
-            return lambda scene: left(scene) == right(scene)
-        case "!=":
-            left, right = value(expr.left), value(expr.right)
-            return lambda scene: left(scene) != right(scene)
         case "+":
             return plus(expr)
-        case "-" | "*" | "<" | "<=" | ">" | ">=":
-            return arithmetic(expr.operator, number(expr.left), number(expr.right))
+        case "==" | "!=" | "-" | "*" | "<" | "<=" | ">" | ">=":
+            made = OPERATIONS[expr.operator]
+            left, right = number(expr.left), number(expr.right)
+            return lambda scene: made(left(scene), right(scene))
         case _:
             assert_never(expr.operator)
 
@@ -191,22 +201,6 @@ def plus(expr: core.Binary) -> Value:
         return cast(int, one) + cast(int, two)
 
     return added
-
-
-def arithmetic(operator: str, left: Number, right: Number) -> Value:
-    match operator:
-        case "-":
-            return lambda scene: left(scene) - right(scene)
-        case "*":
-            return lambda scene: left(scene) * right(scene)
-        case "<":
-            return lambda scene: left(scene) < right(scene)
-        case "<=":
-            return lambda scene: left(scene) <= right(scene)
-        case ">":
-            return lambda scene: left(scene) > right(scene)
-        case _:
-            return lambda scene: left(scene) >= right(scene)
 
 
 def call(expr: core.Call) -> Value:

@@ -112,7 +112,7 @@ def lines(
         raw = raw_world(environment, before, after, label)
         model = environment.of(before).model
         was = picture(model, before, naming.names)
-        naming.go_on(renumbered(environment, raw, after), after)
+        naming.go_on(renumbering(environment, raw, after), after)
         told = changes(was, picture(environment.of(after).model, after, naming.names))
         told += aside(model, reactions.get(before.state, ()), raw, label)
         words = in_words(model, before, after, label)
@@ -132,7 +132,7 @@ def raw_world(
     return None
 
 
-def renumbered(
+def renumbering(
     environment: Environment, raw: World | None, after: World
 ) -> dict[int, int]:
     """The deeds of a step: number before, number after."""
@@ -146,7 +146,7 @@ def moved(
 ) -> dict[int, int]:
     """How the step renumbered the deeds: number before, number after."""
     raw = raw_world(environment, before, after, label)
-    return renumbered(environment, raw, after)
+    return renumbering(environment, raw, after)
 
 
 # ---- what the worlds do not tell ---------------------------------------------------

@@ -1,4 +1,4 @@
-"""One instance taken over by a process of a later version: the transaction, in explored form.
+"""One instance taken over by a process of a later version: the transaction, explored.
 
 State and owed commands are read as they are stored, by the codec that will read them;
 the row is kept, withdrawn or owed anew as the interpreter does it.  What the far side
