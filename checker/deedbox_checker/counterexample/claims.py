@@ -16,6 +16,8 @@ from deedbox_generator.expressions import number
 from deedbox_generator.quoting import literal
 from msgspec import Struct
 
+from ..data.domain import EPOCH
+from ..data.keys import key_fields
 from ..expressions.evaluate import phase
 from ..instance.model import Model
 from ..instance.world import World
@@ -32,13 +34,14 @@ class Claim:
     """`holds`: an expression that is true when nothing is broken.
 
     `functions`: what it calls.  `types`: they speak of choices.  `spins`: the last step is
-    a deadline that has no end.
+    a deadline that has no end.  `watched`: a replay sees it broken, or it is not kept.
     """
 
     holds: str
     functions: tuple[str, ...] = ()
     types: bool = False
     spins: bool = False
+    watched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +224,26 @@ def spins(_: Case) -> Claim:
 
 
 def promised(case: Case) -> Claim:
-    return Claim(f"{case.verdict.name!r} not in run.broke")
+    return Claim(f"{case.verdict.name!r} not in run.broke", watched=True)
+
+
+def own_keys(case: Case) -> Claim:
+    """The command's own key, or that of a deed which a state has kept for it."""
+    fields = key_fields(case.model.spec)
+    whose = literal(case.model.prefix.removesuffix(f"{EPOCH}/"))
+    for seen, world in zip(("before", "end"), case.run.worlds[-2:], strict=True):
+        state = world.state
+        for name in sorted(fields & set(getattr(state, "__struct_fields__", ()))):
+            key = cast(object, getattr(state, name))
+            if isinstance(key, str) and case.model.deed_of(key) is None:
+                holds = f"state.{name}.startswith({whose})"
+                function = of_state(case, "keeps_its_key", state, holds)
+                return Claim(f"keeps_its_key(run.{seen})", (function,))
+    return promised(case)
+
+
+def read_again(_: Case) -> Claim:
+    return Claim("not run.raised")
 
 
 def as_specified(case: Case) -> Claim:
@@ -246,15 +268,8 @@ def soonest(case: Case) -> Claim:
     else:
         wake = f"min({', '.join(places)})" if places else "None"
     comparison = "is" if wake == "None" else "=="
-    function = "\n".join(
-        [
-            f"def wakes_for_it(seen: Seen[{case.module}.State]) -> bool:",
-            "    state = seen.state",
-            f"    return not isinstance(state, {case.module}.{declared.name}) or (",
-            f"        {case.machine}.wake(state) {comparison} {wake}",
-            "    )",
-        ]
-    )
+    holds = f"{case.machine}.wake(state) {comparison} {wake}"
+    function = of_state(case, "wakes_for_it", state, holds)
     return Claim("wakes_for_it(run.end)", (function,))
 
 
@@ -267,21 +282,35 @@ def awaits(case: Case) -> Claim:
 
 
 def issues(case: Case) -> Claim:
-    """No more issues than the policy says."""
-    state = case.last.state
-    (field, most), *_ = (
-        (name, most)
-        for name, most in issue_bounds(case.model.spec)[phase(state) or ""]
-        if cast(int, getattr(state, name)) > most
-    )
-    function = "\n".join(
+    """No more issues than the policy says, nor fewer than were counted before."""
+    state, bounds = case.last.state, issue_bounds(case.model.spec)
+    for name, most in bounds.get(phase(state) or "", ()):
+        if cast(int, getattr(state, name)) > most:
+            holds = f"state.{name} <= {number(most)}"
+            function = of_state(case, "asks_no_more", state, holds)
+            return Claim("asks_no_more(run.end)", (function,))
+    before = case.run.worlds[-2].state
+    for name in sorted({name for fields in bounds.values() for name, _ in fields}):
+        was = cast("int | None", getattr(before, name, None))
+        now = cast("int | None", getattr(state, name, None))
+        if was is not None and now is not None and now < was:
+            holds = f"state.{name} >= {number(was)}"
+            function = of_state(case, "counts_on", state, holds)
+            return Claim("counts_on(run.end)", (function,))
+    raise Unmapped("it is not told which count is too high")
+
+
+def of_state(case: Case, name: str, state: Struct | None, holds: str) -> str:
+    """A function that says something of one state, and nothing of any other."""
+    return "\n".join(
         [
-            f"def asks_no_more(seen: Seen[{case.module}.State]) -> bool:",
+            f"def {name}(seen: Seen[{case.module}.State]) -> bool:",
             "    state = seen.state",
-            f"    return not isinstance(state, {case.module}.{phase(state)}) or state.{field} <= {number(most)}",
+            f"    return not isinstance(state, {case.module}.{phase(state)}) or (",
+            f"        {holds}",
+            "    )",
         ]
     )
-    return Claim("asks_no_more(run.end)", (function,))
 
 
 def rows(case: Case) -> Claim:
@@ -320,7 +349,8 @@ UNASKED: Final[Mapping[str, Callable[[Case], Claim]]] = {
     "wakes_at_the_soonest_deadline": soonest,
     "awaits_as_declared": awaits,
     "survives_storage": promised,
-    "keys_are_own": promised,
+    "keys_are_own": own_keys,
+    "upgrades": read_again,
     "same_arguments": promised,
     "issues_are_bounded": issues,
     "rows_are_awaited": rows,

@@ -119,9 +119,12 @@ def written(
         )
     match format:
         case "pytest":
-            ran = rehearsed(subject, kept(subject, verdict))
+            found = kept(subject, verdict)
+            ran = rehearsed(subject, found)
             if ran.parted:
                 raise Unmapped(f"the interpreter goes another way {ran.parted}")
+            if found.claim.watched and verdict.name not in ran.broke:
+                raise Unmapped("the interpreter sees nothing of it")
             return kept_test(subject, verdict)
         case "mermaid":
             return diagram(subject.machine.name, verdict.says, trace)

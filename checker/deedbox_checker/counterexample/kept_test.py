@@ -58,11 +58,6 @@ def kept(subject: Subject, verdict: Verdict) -> Kept:
     wrong = environment.interpreter.promises != PROTOCOL
     if wrong or environment.reactions.step is not step:
         raise Unmapped("the interpreter that was explored is not the one that runs")
-    if any(label.kind is Kind.UPGRADE for label in trace.run.labels):
-        raise Unmapped(
-            f"{verdict.name} is broken by an instance that an older version has begun, and"
-            " a test has only the code of this one"
-        )
     done = script(trace.run, len(trace.lines))
     if trace.stays:
         rest = Does(Waits(DAY), phase(done.begins.state) or "")
@@ -102,8 +97,8 @@ def kept_test(subject: Subject, verdict: Verdict) -> str:
     used = {type(step.action).__name__ for step in found.steps}
     if any("Seen[" in each for each in found.claim.functions):
         used.add("Seen")
-    if "message(" in (lines := "\n".join(runs(found))):
-        used.add("message")
+    lines = "\n".join(runs(found))
+    used |= {name for name in ("Asks", "message") if f"{name}(" in lines}
     names = ", ".join(sorted(used | {"Does", "Where", "replay"}))
     imported = f"{TYPES}, {module}" if found.claim.types else module
     text = "\n".join(

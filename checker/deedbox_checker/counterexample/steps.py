@@ -36,6 +36,7 @@ from ..expressions.types import is_instant
 from ..instance.world import World
 from ..time.ranks import live
 from ..traces.trace import Naming, Run, moved
+from .begun_before import Beginning, beginning
 from .moment import Moment, in_full
 from .unmapped import Unmapped
 
@@ -145,11 +146,13 @@ STEPS: Final[Mapping[Kind, Mapped]] = {
 """What a worker held that is taken for dead is handed out again, as after a crash."""
 
 REFUSED: Final[Mapping[Kind, str]] = {
-    Kind.UPGRADE: "an older version has begun it, whose module is not at hand",
     Kind.BEHIND: "the store refuses a commit from a state that has been replaced",
     Kind.CLOCK: "the time of a step is never before what is stored",
 }
 """Why a step of such a kind makes no test: the interpreter has no such fault."""
+
+SLIPPED: Final = (Kind.EARLY, Kind.LATE)
+"""Steps that are handed to the reducer in place of a start."""
 
 ROUNDS: Final = 3
 """So many rounds of a loop are mapped, to see which of them are alike."""
@@ -167,15 +170,20 @@ class Script:
 def script(run: Run, prefix: int) -> Script:
     """The steps of a run; what comes after `prefix` labels goes on for ever."""
     loop = len(run.labels) - prefix
-    chunks = chunked(list(moments(run, prefix, ROUNDS if loop else 0)))
+    first = beginning(run)
+    told = list(moments(run, prefix, ROUNDS if loop else 0, first))
+    if first.steps and any(each.label.kind in SLIPPED for each in told):
+        raise Unmapped("only a start that is told can be exchanged for such a step")
+    chunks = chunked(told)
     begins = run.worlds[prefix]
     if not loop:
-        return Script(flat(chunks), (), begins)
-    ways = [flat(chunks[:prefix])]
-    ways += [flat(chunks[n : n + loop]) for n in range(prefix, len(chunks), loop)]
-    for first in (1, 2):
-        if ways[first] == ways[first + 1]:
-            return Script(flat(ways[:first]), ways[first], begins)
+        return Script((*first.steps, *flat(chunks)), (), begins)
+    before = prefix - first.taken
+    ways = [(*first.steps, *flat(chunks[:before]))]
+    ways += [flat(chunks[n : n + loop]) for n in range(before, len(chunks), loop)]
+    for begun in (1, 2):
+        if ways[begun] == ways[begun + 1]:
+            return Script(flat(ways[:begun]), ways[begun], begins)
     raise Unmapped("no two rounds of its loop are alike on the interpreter")
 
 
@@ -219,11 +227,11 @@ def is_awaited(moment: Moment, following: Sequence[Moment]) -> bool:
     )
 
 
-def moments(run: Run, prefix: int, rounds: int) -> Iterator[Moment]:
+def moments(run: Run, prefix: int, rounds: int, first: Beginning) -> Iterator[Moment]:
     """The steps of the run, its loop `rounds` times; in a loop deeds have no numbers."""
-    naming = Naming()
+    naming = Naming(first.names, max(first.names.values(), default=0))
     whole = list(zip(run.worlds[:-1], run.worlds[1:], run.labels, strict=True))
-    for before, after, label in whole[:prefix]:
+    for before, after, label in whole[first.taken : prefix]:
         yield Moment(run.environment.of(before), before, after, label, naming.names)
         naming.go_on(moved(run.environment, before, after, label), after)
     for before, after, label in whole[prefix:] * rounds:

@@ -15,6 +15,7 @@ from deedbox.replay import (
     Action,
     Answers,
     Arrives,
+    Asks,
     Begin,
     Comes,
     Crash,
@@ -26,6 +27,7 @@ from deedbox.replay import (
     Late,
     Passes,
     Raises,
+    Stored,
     Tell,
     Waits,
 )
@@ -88,10 +90,21 @@ class Wording:
                 return f"{name}({field!r}{f', {after:_}' if after else ''})"
             case Passes(milliseconds) | Waits(milliseconds):
                 return f"{name}({milliseconds:_})"
+            case Stored():
+                return self.stored(done)
             case Raises() | Fires() | Crash() | Early():
                 return f"{name}()"
             case _:
                 assert_never(done)
+
+    def stored(self, row: Stored) -> str:
+        """Only what is said of it, each by its name."""
+        said = [
+            f"{name}={plain(value)}"
+            for name in row.__struct_fields__
+            if (value := cast("object", getattr(row, name)))
+        ]
+        return f"Stored({', '.join(said)})"
 
     def asked(self, asks: Mapping[str, object]) -> str:
         """What a fetch asks for: of a longer page the machine asks for more."""
@@ -124,6 +137,19 @@ class Wording:
             return repr(value)
         records = ", ".join(map(repr, cast("Sequence[object]", value)))
         return f"(*{NOT_DUE}, {records})"
+
+
+def plain(value: object) -> str:
+    match value:
+        case Asks(command, document):
+            return f"Asks({command!r}, {document!r})"
+        case tuple():
+            each = (plain(one) for one in cast("tuple[object, ...]", value))
+            return f"({', '.join(each)},)"
+        case int() if value > 9_999:
+            return f"{value:_}"
+        case _:
+            return repr(value)
 
 
 def happens(counts: bool) -> str:

@@ -18,8 +18,7 @@ from ..expressions.trees import with_lets
 
 def key_parameters(spec: core.Machine) -> dict[str, frozenset[str]]:
     """By command, its parameters that are keys of deeds."""
-    put = tuple(sets(spec))
-    fields = filled_with(is_deed, put, (each.field for each in put))
+    fields = key_fields(spec)
     params = {each.name: each.params for each in spec.commands}
     given: dict[tuple[str, str], list[core.Expr]] = defaultdict(list)
     for body in bodies(spec):
@@ -36,6 +35,12 @@ def key_parameters(spec: core.Machine) -> dict[str, frozenset[str]]:
         if all(is_such(value, is_deed, fields) for value in values):
             found[command] = found.get(command, frozenset()) | {name}
     return found
+
+
+def key_fields(spec: core.Machine) -> frozenset[str]:
+    """The fields that are keys of deeds."""
+    put = tuple(sets(spec))
+    return filled_with(is_deed, put, (each.field for each in put))
 
 
 def is_deed(value: core.Expr) -> bool:

@@ -56,6 +56,10 @@ class Parted(Exception):
     """The machine does something else than the run says."""
 
 
+class NotTakenOver(Exception):
+    """What an older version has stored becomes nothing in this one."""
+
+
 class HandlerFailed(Exception):
     """The run says that this handler raises."""
 
@@ -121,7 +125,7 @@ class Life:
                 await self._do(worker, does.action)
                 await settle(worker)
                 self._look(does)
-            except ReducerFailed as problem:
+            except (ReducerFailed, NotTakenOver) as problem:
                 self._fell(str(problem))
             except (Parted, SendError) as problem:
                 ledger.parted = f"at step {ledger.next}: {problem}"
@@ -269,7 +273,10 @@ class Life:
             arguments = {k: v for k, v in asks.document.items() if k != "ticket"}
             key = str(arguments["idempotency_key"])
             ledger.asked.append(Asked(key, asks.command, arguments))
-        await asyncio.to_thread(self._box.migrate, self._machine)
+        try:
+            await asyncio.to_thread(self._box.migrate, self._machine)
+        except Exception as problem:  # the upcaster's own, of which the run may be
+            raise NotTakenOver(f"{type(problem).__name__}: {problem}") from problem
 
     async def _pass(self, worker: Worker, end: int) -> None:
         """Time goes on to `end`, and what is due before it fires on time."""
