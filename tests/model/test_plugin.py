@@ -81,6 +81,22 @@ def items(done: subprocess.CompletedProcess[str]) -> dict[str, str]:
     return dict(found)
 
 
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [(b"machine {", "error DEED"), (b"\xff\xfe", "this file is in UTF-16")],
+    ids=["it has problems", "it is no text"],
+)
+def test_a_spec_that_cannot_be_compiled_is_an_error_of_its_collection(
+    project: Path, spec: bytes, says: str
+) -> None:
+    (project / "broken.deed").write_bytes(spec)
+    done = pytest_in(project, "broken.deed")
+    assert "ERROR broken.deed" in done.stdout
+    assert says in done.stdout
+    assert "Traceback" not in done.stdout
+    assert "Unreadable" not in done.stdout
+
+
 def test_each_property_is_an_item_and_a_failure_is_its_counterexample(
     project: Path,
 ) -> None:
