@@ -127,7 +127,7 @@ def written(
                 raise Unmapped("the interpreter sees nothing of it")
             return kept_test(subject, verdict)
         case "mermaid":
-            return diagram(subject.machine.name, verdict.says, trace)
+            return diagram(subject.machine.name, verdict, trace)
         case "itf":
             if trace.run is None:
                 raise Unmapped("a run in exact milliseconds has no explored states")

@@ -12,6 +12,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from ..traces.pictures import duration
 from ..traces.trace import Change
 from .retold import Told
 
@@ -112,12 +113,17 @@ def reached(again: Again) -> Iterator[tuple[str, str, str]]:
             yield name, before, after
 
 
-def waits(again: Again) -> tuple[int, int] | None:
-    """The shortest and the longest wait of a policy in it."""
-    found = [
+def how_far(again: Again) -> Iterator[str]:
+    """What the numbers reach in it, and how long a policy waits."""
+    for name, before, after in reached(again):
+        yield f"{name}: {before} -> {after}" if before else f"{name}: {after}"
+    waits = [
         each.waits for steps in again.rounds for each in steps if each.waits is not None
     ]
-    return (min(found), max(found)) if found else None
+    if waits:
+        shortest, longest = duration(min(waits)), duration(max(waits))
+        span = shortest if shortest == longest else f"{shortest} .. {longest}"
+        yield f"wait {span}"
 
 
 def turns(again: Again) -> tuple[str, ...]:

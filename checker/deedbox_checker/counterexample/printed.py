@@ -11,12 +11,11 @@ from typing import Final
 
 from deedbox_dsl.source import Text
 
-from ..traces.pictures import duration
 from ..traces.trace import Trace
 from ..verdicts.verdict import Verdict
 from .columns import wrapped
 from .ending import ending
-from .folding import Again, Piece, folded, reached, turns, waits
+from .folding import Again, Piece, folded, how_far, turns
 from .layout import INDENT, Layout
 from .retold import Told, retold
 from .way_out import ways_out
@@ -105,10 +104,4 @@ def again(piece: Again) -> str:
         f"... {times} time{'' if times == 1 else 's'} more the same as {shown}, up to"
         f" step {last.number}: {', '.join(turns(piece))}"
     ]
-    says += [f"{name}: {before} -> {after}" for name, before, after in reached(piece)]
-    span = waits(piece)
-    if span is not None:
-        shortest, longest = map(duration, span)
-        wait = shortest if shortest == longest else f"{shortest} .. {longest}"
-        says.append(f"wait {wait}")
-    return "; ".join(says)
+    return "; ".join([*says, *how_far(piece)])
