@@ -30,10 +30,6 @@ def block(explored: Explored, row: int) -> memoryview[int]:
     return explored.level[row * width : (row + 1) * width]
 
 
-def reached(explored: Explored, row: int) -> bool:
-    return any(block(explored, row))
-
-
 def successors(explored: Explored, cell: int) -> Iterator[Move]:
     """The steps of one state, instance by instance, then the joint ones."""
     tables = explored.tables
