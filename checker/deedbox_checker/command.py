@@ -17,7 +17,7 @@ from .environment.labels import FAULTS
 from .export import command as export
 from .reports.text import as_table
 from .search.searching import LIMIT
-from .subjects.arguments import Commands, add_without
+from .subjects.arguments import Commands, add_paths, add_without, positive
 
 if TYPE_CHECKING:
     from .asking.remembered import Known
@@ -35,20 +35,20 @@ def register(commands: Commands) -> None:
     parser = commands.add_parser(
         "verify", help="explore every schedule of every machine under faults"
     )
-    parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
+    add_paths(parser)
     parser.add_argument("--machine", metavar="NAME", help="only this machine")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_without(parser, "leave a fault out")
     parser.add_argument(
         "--limit",
-        type=int,
+        type=positive,
         default=LIMIT,
         metavar="STATES",
         help="give up on a machine with more states than this; it then fails",
     )
     parser.add_argument(
         "--instances",
-        type=int,
+        type=positive,
         default=1,
         metavar="N",
         help="so many beside each other, if the spec does not ask for more",

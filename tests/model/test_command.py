@@ -90,6 +90,17 @@ def test_a_limit_that_is_hit_does_not_pass(capsys: pytest.CaptureFixture[str]) -
     assert "Lease: INCOMPLETE, more than 100 states" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", ["--limit", "--instances"])
+@pytest.mark.parametrize("number", ["0", "-3", "many"])
+def test_a_number_of_things_is_one_or_more(
+    option: str, number: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        verify(str(LEASE), f"{option}={number}")
+    assert end.value.code == 2
+    assert number in capsys.readouterr().err
+
+
 def test_a_path_without_a_spec_is_a_usage_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

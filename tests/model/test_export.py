@@ -94,7 +94,15 @@ def test_which_machine_must_be_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert command("export", "--murphi", REPOSITORY) == 2
     assert "Indexer, Showcase, Landing: --machine NAME" in capsys.readouterr().err
     assert command("export", "--murphi", LEASE, "--machine", "None") == 2
-    assert command("export", "--murphi", LEASE, "--instances", "0") == 2
+
+
+def test_no_instance_at_all_is_a_usage_error(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        command("export", "--murphi", LEASE, "--instances", "0")
+    assert end.value.code == 2
+    assert "0 is below 1" in capsys.readouterr().err
 
 
 def test_the_report_names_the_run_that_trace_prints(

@@ -14,7 +14,7 @@ from ..environment.reaction import reactions
 from ..instance.model import Model
 from ..instance.world import World
 from ..search.searching import LIMIT, Searched, search
-from ..subjects.arguments import Commands, add_without
+from ..subjects.arguments import Commands, add_without, positive
 from ..subjects.subjects import Subject
 from ..traces.pictures import picture
 from .murphi import murphi
@@ -34,7 +34,7 @@ def register(commands: Commands) -> None:
     parser.add_argument("spec", type=Path, metavar="SPEC")
     parser.add_argument("--machine", metavar="NAME", help="where there are several")
     parser.add_argument("--out", type=Path, metavar="FILE", help="instead of printing")
-    parser.add_argument("--instances", type=int, default=1, metavar="N")
+    parser.add_argument("--instances", type=positive, default=1, metavar="N")
     add_without(parser, "leave a fault out")
     which = parser.add_mutually_exclusive_group(required=True)
     for name, checker in (("promela", "Spin"), ("murphi", "rumur")):
@@ -60,11 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     except Unreadable as problem:
         print(f"deedbox: {problem}", file=sys.stderr)
         return 2
-    if len(found) != 1 or instances < 1:
+    if len(found) != 1:
         names = ", ".join(subject.machine.name for subject in found)
         said = f"one of {names}: --machine NAME" if found else "a machine of this spec"
-        asked = said if len(found) != 1 else "at least one instance"
-        print(f"deedbox: an export is of {asked}", file=sys.stderr)
+        print(f"deedbox: an export is of {said}", file=sys.stderr)
         return 2
     try:
         searched = explored(found[0], without)
