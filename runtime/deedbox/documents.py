@@ -89,7 +89,9 @@ def readable(kind: Any) -> Callable[[str], Any]:
         try:
             value = decode(document)
             known = text(value)
-        except (SendError, UnicodeError, RecursionError) as problem:
+        except UnicodeError as problem:
+            raise msgspec.ValidationError("a text in it is no UTF-8") from problem
+        except (SendError, RecursionError) as problem:
             raise msgspec.ValidationError(str(problem)) from problem
         if known != document:
             _refuse_unknown(

@@ -6,7 +6,7 @@ Reads only, and only what is committed.  A row that cannot be read is refused by
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from .errors import (
     NewerVersion,
     SendError,
     UnknownVersion,
+    printable,
 )
 from .machine import Instant
 from .operations import (
@@ -30,6 +31,16 @@ from .operations import (
 from .operations import Owed as OwedRows
 from .values import Instance, Journaled, Listed, Owed
 
+UNREADABLE: Final = (
+    msgspec.MsgspecError,
+    SendError,
+    LookupError,
+    TypeError,
+    ValueError,
+    RecursionError,
+)
+"""What is raised for an entry of which nobody knows how it came to be so."""
+
 
 def instance(codec: Codec, id: str) -> Program[Any]:
     rows = yield from ask(Load(codec.name, [id]))
@@ -37,7 +48,7 @@ def instance(codec: Codec, id: str) -> Program[Any]:
         return None
     _, rev, _, at, _, version, wake_at, parked, doc = rows[0]
     if parked is not None:
-        raise InstanceParked(f"{codec.name} {id}: {parked}")
+        raise InstanceParked(printable(f"{codec.name} {id}: {parked}"))
     if version > codec.version:
         raise NewerVersion(f"{codec.name} {id} has version {version}")
     try:
@@ -58,19 +69,21 @@ def owed(row: OutboxRow) -> Owed:
     return Owed(
         ticket,
         command,
-        key,
+        printable(key),
         claim is not None,
         tries,
         None if next_at is None else Instant(next_at),
-        error,
-        parked,
-        doc,
+        error and printable(error),
+        parked and printable(parked),
+        printable(doc),
     )
 
 
 def journaled(codec: Codec, row: JournalRow) -> Journaled:
     _, _, rev, at, kind, version, document = row
-    entry = Journaled(rev, Instant(at), kind == "base", version, document, None, None)
+    entry = Journaled(
+        rev, Instant(at), kind == "base", version, printable(document), None, None
+    )
     try:
         if kind == "base":
             value = codec.state(version, document, at).state
@@ -78,18 +91,18 @@ def journaled(codec: Codec, row: JournalRow) -> Journaled:
             value = codec.journaled(document)
         else:
             return replace(entry, unread=f"a message of version {version}")
-    except (msgspec.MsgspecError, SendError, LookupError) as problem:
-        return replace(entry, unread=str(problem))
+    except UNREADABLE as problem:
+        return replace(entry, unread=printable(str(problem)))
     return replace(entry, value=value)
 
 
 def listed(row: InstanceRow) -> Listed:
     id, rev, phase, at, _, _, wake_at, parked, _ = row
     return Listed(
-        id,
-        phase,
+        printable(id),
+        printable(phase),
         rev,
         Instant(at),
         None if wake_at is None else Instant(wake_at),
-        parked,
+        parked and printable(parked),
     )

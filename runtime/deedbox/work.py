@@ -92,7 +92,7 @@ class Work:
         one = Live(codec, id, None, rev, rev, at, born, version, wake_at, doc)
         self.check_clock(at)
         if parked is not None:
-            one.refusal = InstanceParked(f"{codec.name} {id}: {parked}")
+            one.refusal = InstanceParked(printable(f"{codec.name} {id}: {parked}"))
         elif version > codec.version:
             one.refusal = NewerVersion(
                 f"{codec.name} {id} has version {version}, this is {codec.version}"
@@ -100,7 +100,7 @@ class Work:
         else:
             try:
                 self.decode(one, phase)
-            except (msgspec.MsgspecError, UnicodeError) as problem:
+            except msgspec.MsgspecError as problem:
                 self.park(one, f"does not decode: {problem}")
             except SendError as problem:
                 self.park(one, f"cannot be brought to this version: {problem}")
@@ -225,4 +225,5 @@ class Work:
 
 def ladder(rules: Rules, tries: int) -> int:
     """How long a row waits after its n-th delivery failed."""
-    return min(rules.first_delay << min(tries - 1, 20), rules.longest_delay)
+    doublings = max(0, min(tries - 1, 20))
+    return min(rules.first_delay << doublings, rules.longest_delay)

@@ -112,6 +112,65 @@ async def test_r11_a_deadline_finds_a_row_that_cannot_be_read(shelf: Shelf) -> N
     assert parked["b"] is None
 
 
+NO_TEXT = "cast(x'7bff7d' as text)"
+LARGEST = (1 << 63) - 1
+
+
+def seen(box: Box, id: str) -> list[str]:
+    """All that a person is shown of an instance."""
+    listed = [str(one) for one in box.list(job.machine) if one.id == id]
+    entries = map(str, box.history(job.machine, id))
+    try:
+        found = str(box.get(job.machine, id))
+    except InstanceParked as problem:
+        found = str(problem)
+    return [*listed, *entries, found]
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("job set doc", NO_TEXT, "is no UTF-8"),
+        ("job set phase", NO_TEXT, "column says {"),
+        ("job set parked", NO_TEXT, r"{\\udcff}"),
+        ("outbox set doc", NO_TEXT, "is no UTF-8"),
+        ("outbox set error", NO_TEXT, "OSError: away"),
+        ("journal set doc", NO_TEXT, "surrogates"),
+        ("journal set doc", "'[]'", "list"),
+        ("outbox set tries", LARGEST, "no answer in 1000000000 deliveries"),
+        ("outbox set tries", -7, "deliveries=5"),
+        ("job set rev", LARGEST, "cannot be written: Save: Python int too large"),
+        ("job set at", LARGEST, "cannot be written: Save: Python int too large"),
+        ("outbox set next_at", 1 << 62, "next_at=4611686018427387904"),
+    ],
+)
+async def test_r11_whatever_is_in_a_row_the_others_go_on(
+    shelf: Shelf, column: str, value: str | int, said: str
+) -> None:
+    """R11: it may be what no program of ours has written; looking at it is no error."""
+    shelf.raw.execute("drop view job")
+    shelf.raw.execute("pragma ignore_check_constraints = on")
+    shelf.raw.execute(f"update deedbox_{column} = {value} where id = 'a'")
+
+    def away(cmd: job.Run) -> job.RunOutcome:
+        if cmd.job == "a":
+            raise OSError("away")
+        return job.RunRan(result=1)
+
+    with shelf.open() as box:
+        async with Worker(box, {job.machine: Hands(away)}) as worker:
+            await elapse(shelf.clock, 20_000, worker)
+            shown = seen(box, "a")
+            await elapse(shelf.clock, 40_000, worker)
+            shown += seen(box, "a")
+            await worker.start(job.Start(job="d"))
+            await settle(worker)
+        listed = {one.id: one.phase for one in box.list(job.machine)}
+    assert {listed[id] for id in "bcd"} == {"Done"}
+    assert said in "\n".join(shown)
+    assert "\n".join(shown).encode()
+
+
 def test_r11_a_document_is_read_in_any_layout(shelf: Shelf) -> None:
     """Fields in another order, and blanks, say the same."""
     doc = json.loads(str(shelf.row("job", "a")[8]))

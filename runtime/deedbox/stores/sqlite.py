@@ -110,6 +110,7 @@ class SqliteStore:
             "trusted_schema = off",
         ):
             connection.execute(f"pragma {pragma}")
+        connection.text_factory = _text
         return connection
 
     # -- what the shell calls
@@ -286,6 +287,11 @@ class SqliteTransaction:
 
     def run(self, program: Program[T]) -> T:
         return drive(program, lambda operation: _mapped(self._perform, operation))
+
+
+def _text(stored: bytes) -> str:
+    """A text of which some is no UTF-8 is for the protocol to park; others go on (R11)."""
+    return stored.decode(errors="surrogateescape")
 
 
 def _tables_of(writer: sqlite3.Connection, machine: AnyMachine) -> Iterable[str]:

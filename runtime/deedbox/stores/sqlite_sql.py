@@ -10,6 +10,8 @@ from typing import Final
 
 from ..operations import COMPANY, DIED
 
+ONCE_MORE: Final = "tries = max(0, min(tries, 999999999)) + 1"
+"""A number that somebody wrote into a row holds up no other."""
 SUSPECT: Final = f"error = '{DIED}' and tries >= {COMPANY}"
 
 SHARED: Final = (
@@ -124,7 +126,7 @@ o.claim is null and o.parked is null and o.started = 0 and not exists (
       and p.command = o.command)"""
 # S608: the only texts that are put in are the constants above.
 CLAIM: Final = f"""\
-update deedbox_outbox set claim = ?1, next_at = null, tries = tries + 1
+update deedbox_outbox set claim = ?1, next_at = null, {ONCE_MORE}
 where (machine, id, ticket) in (
   select o.machine, o.id, o.ticket from deedbox_outbox o
   where {WAITS} and o.next_at <= ?2 and o.machine = ?3 and o.command = ?4
@@ -132,7 +134,7 @@ where (machine, id, ticket) in (
   order by o.next_at, o.machine, o.id, o.ticket limit ?6)
 returning *"""  # noqa: S608  as said
 QUARANTINE: Final = f"""\
-update deedbox_outbox set claim = ?1, next_at = null, tries = tries + 1
+update deedbox_outbox set claim = ?1, next_at = null, {ONCE_MORE}
 where (machine, id, ticket) in (
   select machine, id, ticket from (
     select o.* from deedbox_outbox o
