@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 import pytest
 
-from .asking.options import chosen, declare
+from .asking.options import chosen, declare, limit
 
 if TYPE_CHECKING:
     from .asking.items import SpecFile
@@ -39,6 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if name not in FAULTS:
             known = ", ".join(FAULTS)
             raise pytest.UsageError(f"there is no fault {name}; there are {known}")
+    limit(config)
     file = cast("Path | None", config.getoption("--deed-trace"))
     if file is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Traces(file), "deedbox traces")

@@ -147,6 +147,16 @@ def test_a_fault_that_does_not_exist_is_a_usage_error(project: Path) -> None:
     assert "there is no fault lightning" in done.stderr
 
 
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_a_limit_that_is_no_number_of_states_is_a_usage_error(
+    project: Path, number: str
+) -> None:
+    (project / "pytest.ini").write_text(f"[pytest]\ndeed_limit = {number}\n")
+    done = pytest_in(project, "door.deed")
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert f"a number of states, and not {number}" in done.stderr
+
+
 def test_what_the_options_say_may_stand_in_the_file(project: Path) -> None:
     (project / "pytest.ini").write_text(
         "[pytest]\ndeed_fault = crash\ndeed_deep = true\ndeed_limit = 1000\n"

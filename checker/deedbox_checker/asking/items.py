@@ -22,7 +22,7 @@ from ..subjects.subjects import Subject
 from ..upgrades.takeover import UPGRADES
 from ..verdicts.verify import switched_on
 from .answering import Place, Question, answered, place_of, searched
-from .options import chosen
+from .options import chosen, limit
 from .remembered import Known, Told
 
 DEEP = 2
@@ -82,10 +82,9 @@ def question(config: pytest.Config) -> Question:
     only, without = chosen(config, "fault"), chosen(config, "without")
     faults = [name for name in FAULTS if not only or name in only]
     deep = bool(config.getoption("--deed-deep") or config.getini("deed_deep"))
-    limit = cast("int | None", config.getoption("--deed-limit"))
     return Question(
         tuple(name for name in faults if name not in without),
-        limit or int(cast(str, config.getini("deed_limit"))),
+        limit(config),
         DEEP if deep else 1,
         kept=not config.getoption("--deed-no-cache"),
     )

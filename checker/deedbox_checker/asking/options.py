@@ -66,3 +66,12 @@ def chosen(config: pytest.Config, name: str) -> list[str]:
     """What the command line says, or else the file."""
     said = cast("list[str]", config.getoption(f"--deed-{name}"))
     return said or cast("list[str]", config.getini(f"deed_{name}"))
+
+
+def limit(config: pytest.Config) -> int:
+    """How many states a machine may have."""
+    said = cast("int | None", config.getoption("--deed-limit"))
+    text = cast(str, config.getini("deed_limit")) if said is None else str(said)
+    if not text.isdecimal() or int(text) < 1:
+        raise pytest.UsageError(f"deed_limit is a number of states, and not {text}")
+    return int(text)
