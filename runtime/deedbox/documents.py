@@ -77,11 +77,12 @@ def digest(kind: type[Struct], document: str) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def readable(kind: Any) -> Callable[[str], Any]:
+def readable(kind: Any, *, whole: bool = True) -> Callable[[str], Any]:
     """The decoder of stored documents of a type; it raises `msgspec.MsgspecError`.
 
     Where it is more than the type can say (a field of another build, a number of more
-    than 64 bits), writing it again would lose that, so it does not fit.
+    than 64 bits), writing it again would lose that, so it does not fit.  Not `whole`:
+    fields that the type no longer has may go, as a later version of the spec says.
     """
     decode = Decoder[Any](kind).decode
 
@@ -93,7 +94,7 @@ def readable(kind: Any) -> Callable[[str], Any]:
             raise msgspec.ValidationError("a text in it is no UTF-8") from problem
         except (SendError, RecursionError) as problem:
             raise msgspec.ValidationError(str(problem)) from problem
-        if known != document:
+        if whole and known != document:
             _refuse_unknown(
                 msgspec.json.decode(document), msgspec.json.decode(known), "$"
             )

@@ -42,12 +42,13 @@ class Upcaster:
         states = {older.version: older.states for older in machine.older}
         states[machine.version] = machine.states
         self._states: dict[int, Callable[[str], Struct]] = {
-            version: readable(union(kinds)) for version, kinds in states.items()
+            version: readable(union(kinds), whole=version == machine.version)
+            for version, kinds in states.items()
         }
         commands = [(older.version, older.commands) for older in machine.older]
         own = tuple((command.name, command.struct) for command in machine.commands)
         self._commands: dict[tuple[int, str], Callable[[str], Struct]] = {
-            (version, name): readable(struct)
+            (version, name): readable(struct, whole=version == machine.version)
             for version, pairs in (*commands, (machine.version, own))
             for name, struct in pairs
         }
