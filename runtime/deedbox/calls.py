@@ -96,13 +96,22 @@ class Calls:
                 answer = await handler.call(held.command)
             else:
                 answer = await self._loop.run_in_executor(
-                    self._pool, handler.call, held.command
+                    self._pool, _in_thread, handler, held.command
                 )
                 if inspect.isawaitable(answer):
                     answer = await cast("Awaitable[object]", answer)
             item = Answered(key, held.codec.outcome(held.type, answer), held)
-        except (Exception, asyncio.CancelledError) as problem:
+        except BaseException as problem:
+            # A handler ends no process: `sys.exit` would be called again without end.
             item = Raised(key, failure(problem), held=held)
+            if isinstance(problem, KeyboardInterrupt):
+                self._ended(held, item)
+                raise
+        self._ended(held, item)
+
+    def _ended(self, held: Held, item: Answered | Raised) -> None:
+        """The call is over: the writer hears of it, if anybody still waits."""
+        key = held.key
         call = self._calls.get(key)
         if call is None or call.held is not held:
             return  # withdrawn, over its time, or stopped: nobody waits for it
@@ -179,3 +188,11 @@ class Calls:
         """Wait for those that were cancelled, at most a second."""
         if self._dropped:
             await asyncio.wait(self._dropped, timeout=1.0)
+
+
+def _in_thread(handler: Handler, command: Struct) -> object:
+    """A future cannot carry a `StopIteration` out of its thread."""
+    try:
+        return handler.call(command)
+    except StopIteration as problem:
+        raise RuntimeError("the handler raised StopIteration") from problem
