@@ -101,6 +101,8 @@ class Calls:
                 if inspect.isawaitable(answer):
                     answer = await cast("Awaitable[object]", answer)
             item = Answered(key, held.codec.outcome(held.type, answer), held)
+        except GeneratorExit:
+            raise  # its loop is gone
         except BaseException as problem:
             # A handler ends no process: `sys.exit` would be called again without end.
             item = Raised(key, failure(problem), held=held)
