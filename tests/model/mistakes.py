@@ -218,7 +218,7 @@ ELSEWHERE: Final[dict[str, Mistake]] = {
     ),
     "a deadline that goes back and forth": Mistake(
         lambda: changed(small("Meter"), afterwards(reducers.turns_round)),
-        {"no_spin": (0, 2)},
+        {"no_spin": (0, 4)},
     ),
     "a deadline that comes too late for the property": Mistake(
         rewritten(LEASES, "Lease", "deadline: now + 30s", "deadline: now + 31s"),

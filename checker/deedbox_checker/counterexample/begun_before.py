@@ -118,6 +118,22 @@ def as_it_was(
     raise Unmapped("there is no row of the older version that becomes this")
 
 
+def why_unread(run: Run) -> str:
+    """What the later version says of the row that it cannot read."""
+    before = run.worlds[-2]
+    older, later = versions(run, before)
+    was = near(older.model, as_it_was(run, older, later, before))
+    try:
+        later.reads.state(older.number, msgspec.json.encode(was).decode(), EPOCH)
+        if before.open_deed is not None:
+            command = before.open_deed.command
+            written = msgspec.json.encode(command).decode()
+            later.reads.command(older.number, older.called[type(command)], written)
+    except Exception as problem:  # whatever it says of itself
+        return f"{type(problem).__name__}: {problem}"
+    return "it is read, and what it becomes is not"
+
+
 def near(model: Model, state: Struct) -> Struct:
     """The state with its instants minutes from now, in their order."""
     distances = live(model.points, state)

@@ -8,16 +8,19 @@ from collections.abc import Iterator, Sequence
 from deedbox_dsl import core
 from deedbox_dsl.source import Text
 
-from ..data.domain import EPOCH
+from ..data.domain import EPOCH, UNIT
 from ..environment.labels import Kind
-from ..expressions.evaluate import Scene, phase, truth
+from ..expressions.evaluate import Scene, phase, truth, value
 from ..expressions.trees import inline
+from ..expressions.types import is_instant
 from ..instance.world import Row
 from ..properties.stated import predicate
 from ..search.runs import FREE
 from ..traces.pictures import duration
 from ..traces.trace import Run, Trace
+from ..upgrades.takeover import UPGRADES
 from ..verdicts.verdict import Verdict
+from .begun_before import why_unread
 from .columns import padded, wrapped
 from .moment import Moment
 from .retold import Told, conditions, parts
@@ -43,6 +46,9 @@ def _ending(
             yield from owed(stated, trace, run, text)
         else:
             yield from holding(stated, trace, told, run, text)
+    if verdict.name == UPGRADES and run and run.labels[-1].kind is Kind.UPGRADE:
+        number = run.environment.model.spec.version
+        yield from wrapped(f"version {number} says: {why_unread(run)}", 2, 4)
     if trace.stays:
         yield from wrapped(stays(run), 2, 4)
     elif trace.loop:
@@ -71,16 +77,31 @@ def holding(
     """Each part of the property, and whether it holds after the last step."""
     machine = run.environment.model.spec
     known, values = parts(machine, stated), told[-1].values if told else ()
+    crossed = None
     if stated.word == "across":
-        scene = crossing(stated, run)
-        if scene is None:
+        crossed = crossing(stated, run)
+        if crossed is None:
             return
-        values = tuple(truth(each.expr)(scene) for each in known)
+        values = tuple(truth(each.expr)(crossed) for each in known)
     yield f"  after step {len(trace.lines)}:"
-    for part, value in zip(known, values, strict=True):
+    for part, holds in zip(known, values, strict=True):
         says = " ".join(text.content[part.expr.span.start : part.expr.span.end].split())
-        answer = "-" if value is None else "true" if value else "false"
-        yield from wrapped(f"{padded(answer, 5)}  {says}", 4, 13)
+        answer = "-" if holds is None else "true" if holds else "false"
+        far = "" if crossed is None else apart(part.expr, crossed)
+        yield from wrapped(f"{padded(answer, 5)}  {says}{far}", 4, 13)
+
+
+def apart(expr: core.Expr, scene: Scene) -> str:
+    """How far the instants that are compared lie from one another."""
+    match expr:
+        case core.Binary(left=left, right=right) if is_instant(left.type):
+            one, two = value(left)(scene), value(right)(scene)
+            if isinstance(one, int) and isinstance(two, int) and one != two:
+                length, way = abs(one - two), "later" if one > two else "earlier"
+                return f" ({duration(length)} {way})" if length < UNIT else f" ({way})"
+            return ""
+        case _:
+            return ""
 
 
 def crossing(stated: core.Property, run: Run) -> Scene | None:

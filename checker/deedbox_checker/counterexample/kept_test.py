@@ -15,7 +15,6 @@ import black
 from deedbox.replay import Does, Fires, Waits
 from deedbox.step import step
 
-from ..environment.labels import Kind
 from ..environment.promises import PROTOCOL
 from ..expressions.evaluate import phase
 from ..scans.listing import Listing
@@ -84,9 +83,10 @@ def wording(subject: Subject, listing: Listing | None, module: str) -> Wording:
 
 def spinning(steps: tuple[Does, ...], run: Run) -> tuple[Does, ...]:
     """The run up to the deadline that begins to spin: the interpreter fires all at once."""
-    if run.labels[-1].kind is Kind.DUE:
-        return steps
-    return (*steps, Does(Fires(), phase(run.worlds[-1].state) or ""))
+    before = list(steps)
+    while before and isinstance(before[-1].action, Fires):
+        before.pop()
+    return (*before, Does(Fires(), phase(run.worlds[-1].state) or ""))
 
 
 def kept_test(subject: Subject, verdict: Verdict) -> str:

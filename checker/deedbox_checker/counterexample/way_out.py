@@ -6,15 +6,16 @@ each sort of step without which its run would not be.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
 
 from deedbox_dsl import core
 from msgspec import Struct
 
 from ..environment.labels import Kind, Label
+from ..expressions.evaluate import phase
 from ..expressions.trees import walk
-from ..instance.world import World
+from ..instance.world import VOID, World
 from ..traces.trace import Run, Trace, raw_world
 from ..verdicts.verdict import Verdict
 from .columns import wrapped
@@ -23,6 +24,7 @@ UNHEARD: Final = (
     "silence says nothing of what was done. Ask again under the same key (`repeat`), or"
     " undo it (`abort with undo`), before the end."
 )
+TOO_LATE: Final = "Set a sooner deadline on the way, or allow more time (`within`)."
 WAYS: Final[Mapping[str, str]] = {
     "no_exception": (
         "Guard the clause, or declare a range for the number (`type Few = int in"
@@ -64,16 +66,19 @@ def ways_out(verdict: Verdict, trace: Trace) -> Iterator[str]:
 
 
 def _ways(verdict: Verdict, trace: Trace) -> Iterator[str]:
-    if verdict.stated is None:
+    stated, run = verdict.stated, trace.run
+    if stated is None:
         if verdict.name in WAYS:
             yield WAYS[verdict.name]
         return
-    if trace.run is not None:
-        yield from unheard(trace.run, verdict.stated)
-    if trace.stays and trace.run is not None:
-        machine = trace.run.environment.model.machine
-        if type(trace.run.worlds[-1].state) not in machine.finals:
-            yield WAYS["waits_are_justified"]
+    if run is not None:
+        yield from unheard(run, stated)
+        if trace.stays:
+            yield from left(run)
+        elif trace.loop:
+            yield from faster(run, run.labels[len(trace.lines) :])
+        elif stated.within is not None:
+            yield TOO_LATE
 
 
 def unheard(run: Run, stated: core.Property) -> Iterator[str]:
@@ -88,12 +93,12 @@ def unheard(run: Run, stated: core.Property) -> Iterator[str]:
     for n, label in enumerate(run.labels, 1):
         before, after = run.worlds[n - 1], run.worlds[n]
         if label.kind in (Kind.DUE, Kind.MESSAGE):
-            left = left_behind(run, before, after, label)
-            if left is not None and left[0] in spoken:
-                command, outcome = left
+            command, outcome = forgotten(run, before, after, label)
+            if command in spoken:
+                given = f"has ended {outcome}" if outcome else "may end as it likes"
                 yield (
-                    f"Step {n} goes on without the answer of {command}, which has ended"
-                    f" {outcome}: {UNHEARD}"
+                    f"Step {n} goes on without the answer of {command}, which {given}:"
+                    f" {UNHEARD}"
                 )
         elif label.kind is Kind.ARRIVAL:
             command, _, outcome = label.subject.partition(".")
@@ -104,15 +109,48 @@ def unheard(run: Run, stated: core.Property) -> Iterator[str]:
                 )
 
 
-def left_behind(
-    run: Run, before: World, after: World, label: Label
-) -> tuple[str, str] | None:
-    """Command and outcome of an answer that is there, and is no longer waited for."""
-    environment = run.environment.of(before)
-    deed, raw = before.open_deed, raw_world(environment, before, after, label)
-    if deed is None or raw is None or not isinstance(deed.fate, Struct):
-        return None
-    waits = raw.open_deed
-    if waits is not None and waits.number == deed.number:
-        return None
-    return environment.model.outcomes[type(deed.fate)]
+def forgotten(run: Run, before: World, after: World, label: Label) -> tuple[str, str]:
+    """Command and outcome of a deed of which the state knows nothing after the step."""
+    model, nothing = run.environment.of(before).model, ("", "")
+    deed, raw = before.open_deed, raw_world(run.environment, before, after, label)
+    if deed is None or raw is None or raw.state is None or deed.fate == VOID:
+        return nothing
+    asks = raw.open_deed
+    places = [raw.state] if asks is None else [raw.state, asks.command]
+    values = [cast(object, getattr(p, n)) for p in places for n in p.__struct_fields__]
+    known = {model.deed_of(value) for value in values}
+    if deed.number in known | {getattr(raw.state, "deed_number", 0)}:
+        return nothing
+    if isinstance(deed.fate, Struct):
+        return model.outcomes[type(deed.fate)]
+    return model.commands[type(deed.command)].name, ""
+
+
+def left(run: Run) -> Iterator[str]:
+    """What would end the state in which a run stays."""
+    state = run.worlds[-1].state
+    if type(state) in run.environment.model.machine.finals:
+        yield (
+            f"{phase(state)} is an end: do not go there before, or name it in the"
+            " property."
+        )
+    else:
+        yield WAYS["waits_are_justified"]
+
+
+def faster(run: Run, loop: Sequence[Label]) -> Iterator[str]:
+    """Commands whose answer a deadline forestalls in every round."""
+    at = len(run.labels) - len(loop)
+    for n, label in enumerate(loop, at):
+        world = run.worlds[n]
+        deed = world.open_deed
+        if label.kind is Kind.DUE and deed is not None:
+            command = run.environment.of(world).model.commands[type(deed.command)]
+            said = " or ".join(
+                f"`assume {command.name}.{each.name} in the end`"
+                for each in command.outcomes
+            )
+            yield (
+                f"Round after round a deadline is faster than the answer of"
+                f" {command.name}; ruled out by {said}."
+            )

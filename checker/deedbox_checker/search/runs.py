@@ -25,14 +25,14 @@ FREE: Final = "free, and every time"
 """So begins the reason of what nothing binds."""
 
 
-def run_trace(searched: Searched, cell: int, last: int | None = None) -> Trace:
-    """The cheapest run to a state, and then by the edge `last`."""
+def run_trace(searched: Searched, cell: int, *after: int) -> Trace:
+    """The cheapest run to a state, and then by the edges `after`."""
     moves = walk.run(searched.explored, cell)
     numbers = [searched.tables.start, *(move.cell for move in moves)]
     labels = [searched.labels[move.label] for move in moves]
-    if last is not None:
-        numbers.append(searched.tables.targets[last])
-        labels.append(searched.labels[searched.tables.labels[last]])
+    for edge in after:
+        numbers.append(searched.tables.targets[edge])
+        labels.append(searched.labels[searched.tables.labels[edge]])
     worlds = [searched.closure.states[number] for number in numbers]
     return Trace(
         lines(searched.environment, worlds, labels),
@@ -108,7 +108,30 @@ def first_spin(searched: Searched) -> Trace | None:
         if len(component) > 1
     ]
     cell = walk.first(searched.explored, spinning)
-    return None if cell is None else run_trace(searched, cell)
+    return (
+        None
+        if cell is None
+        else run_trace(searched, cell, *round_of(searched, cell, set(spinning)))
+    )
+
+
+def round_of(searched: Searched, cell: int, spinning: set[int]) -> list[int]:
+    """The edges of the shortest round of deadlines from this state back to it."""
+    tables = searched.tables
+    ways: dict[int, list[int]] = {cell: []}
+    for row in (waiting := [cell]):
+        for edge in tables.steps(row):
+            after = tables.targets[edge]
+            if (
+                searched.labels[tables.labels[edge]].kind is Kind.DUE
+                and after in spinning
+            ):
+                if after == cell:
+                    return [*ways[row], edge]
+                if after not in ways:
+                    ways[after] = [*ways[row], edge]
+                    waiting.append(after)
+    raise AssertionError("it is one of a component")
 
 
 def lasso_trace(searched: Searched, lasso: Lasso) -> Trace:
