@@ -1,0 +1,270 @@
+"""What comes next: the soonest of all that is known, each in its order, after its pause."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from deedbox import Instant, StoreFailed, Worker
+from deedbox.box import Box
+from deedbox.operations import (
+    AnyOperation,
+    Begin,
+    Commit,
+    Program,
+    Release,
+    Save,
+    ask,
+)
+from deedbox.stores.sqlite import SqliteStore
+from deedbox.testing import Fault, elapse, settle
+from hands import Hands, Held, elsewhere
+from jobs import job
+from place import Place
+
+
+class Turns(Hands):
+    """Each call of `run` ends as the test says, when it says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: list[asyncio.Future[job.RunOutcome]] = []
+
+    async def run(self, cmd: job.Run) -> job.RunOutcome:
+        self.ran.append(cmd)
+        end: asyncio.Future[job.RunOutcome]
+        end = asyncio.get_running_loop().create_future()
+        self.ends.append(end)
+        return await end
+
+    def answer_all(self) -> None:
+        for end in self.ends:
+            if not end.done():
+                end.set_result(job.RunRan(result=1))
+
+    @property
+    def jobs(self) -> list[str]:
+        return [cmd.job for cmd in self.ran]
+
+
+async def together(
+    box: Box, worker: Worker, *calls: Coroutine[Any, Any, object]
+) -> None:
+    """The writer finds all of these at once: before them it waits for a block to end."""
+    with box.transaction():
+        tasks: list[asyncio.Task[Any]] = [
+            elsewhere(worker.send(job.machine, "other", job.Grow(size=9)))
+        ]
+        await asyncio.sleep(0.02)
+        tasks += [elsewhere(call) for call in calls]
+        await asyncio.sleep(0.02)
+    await asyncio.gather(*tasks)
+
+
+class TestWakes:
+    async def test_r7_of_two_deadlines_in_one_batch_the_sooner_wakes(
+        self, place: Place
+    ) -> None:
+        times: dict[str, list[int]] = {"a": [], "b": []}
+
+        def broke(cmd: job.Run) -> job.RunOutcome:
+            times[cmd.job].append(place.clock.monotonic())
+            return job.RunBroke(error="no")
+
+        box = place.open()
+        box.start(job.Start(job="other"))
+        box.send(job.machine, "other", job.Stop())
+        async with Worker(box, {job.machine: Hands(broke)}) as worker:
+            for id in ("a", "b"):
+                await worker.start(job.Start(job=id))
+            await settle(worker)
+            now = place.clock.wall()
+            await together(
+                box,
+                worker,
+                *(
+                    worker.send(job.machine, id, job.Later(due=Instant(now + later)))
+                    for id, later in (("b", 1_500), ("a", 500))
+                ),
+            )
+            await elapse(place.clock, 1_900, worker)
+        assert times == {"a": [0, 500], "b": [0, 1_500]}
+
+    async def test_r7_of_two_rows_that_wait_the_sooner_goes_out(
+        self, place: Place
+    ) -> None:
+        """R6: `a` waits for its fourth delivery, `b` for its second."""
+        box, hands = place.open(), Turns()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            for delay in (1_000, 2_000):
+                hands.ends[-1].set_exception(OSError("away"))
+                await elapse(place.clock, delay, worker)
+            a = hands.ends[-1]
+            await worker.start(job.Start(job="b"))
+            await settle(worker)
+            b = hands.ends[-1]
+            for end in (b, a):
+                end.set_exception(OSError("away"))
+                await settle(worker)
+            assert hands.jobs == ["a", "a", "a", "b"]
+            await elapse(place.clock, 1_000, worker)
+            assert hands.jobs == ["a", "a", "a", "b", "b"]
+            await elapse(place.clock, 3_000, worker)
+            assert hands.jobs == ["a", "a", "a", "b", "b", "a"]
+            hands.answer_all()
+
+    async def test_r10_what_was_lost_is_taken_up_though_nothing_else_happens(
+        self, place: Place
+    ) -> None:
+        """R10: declared dead, it hears so when it renews its lease, and looks."""
+        box, hands = place.open(), Held()
+
+        def reap(epoch: int) -> Program[None]:
+            yield from ask(Begin())
+            yield from ask(Release(epoch, place.clock.wall()))
+            yield from ask(Commit())
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            place.open().store.run(reap(worker.epoch))
+            await elapse(place.clock, place.rules.lease // 2, worker)
+            heard = box.counts["fenced"], len(hands.ran), hands.cancelled
+            hands.gate.set()
+        assert heard == (1, 2, 1)
+
+
+class TestOrder:
+    async def test_r20_of_two_in_one_batch_the_second_waits(self, place: Place) -> None:
+        box, gate, begun = place.open(), asyncio.Event(), list[str]()
+
+        class Slow(Hands):
+            async def notify(self, cmd: job.Notify) -> None:
+                begun.append(cmd.text)
+                await gate.wait()
+
+        box.start(job.Start(job="other"))
+        async with Worker(box, {job.machine: Slow()}, only=["Job.notify"]) as worker:
+            await worker.start(job.Start(job="a"))
+            await together(
+                box,
+                worker,
+                *(worker.send(job.machine, "a", job.Note(text=n)) for n in "123"),
+            )
+            await settle(worker)
+            assert begun == ["1"]
+            gate.set()
+            await settle(worker)
+            assert begun == ["1", "2", "3"]
+
+    async def test_r3_what_is_new_does_not_overtake_what_waits(
+        self, place: Place
+    ) -> None:
+        """R16: there is room for one, and the answer that makes it comes with a start."""
+        box, hands = place.open(), Turns()
+        box.start(job.Start(job="other"))
+        box.send(job.machine, "other", job.Stop())
+        async with Worker(box, {job.machine: hands}, window=1) as worker:
+            for id in ("a", "b"):
+                await worker.start(job.Start(job=id))
+            await settle(worker)
+            assert hands.jobs == ["a"]
+
+            async def answered() -> None:
+                hands.ends[0].set_result(job.RunRan(result=1))
+
+            await together(box, worker, answered(), worker.start(job.Start(job="c")))
+            for _ in range(2):
+                await settle(worker)
+                hands.answer_all()
+            await settle(worker)
+        assert hands.jobs == ["a", "b", "c"]
+
+
+class TestPauses:
+    async def test_c17_each_pause_is_twice_the_one_before_up_to_a_quarter_second(
+        self, place: Place
+    ) -> None:
+        box, tried = place.open(), list[int]()
+        box.start(job.Start(job="a"))
+
+        def faults(operation: AnyOperation) -> Fault | None:
+            if isinstance(operation, Begin):
+                tried.append(place.clock.monotonic())
+            if isinstance(operation, Save):
+                return Fault(StoreFailed("the disk is full"))
+            return None
+
+        async with Worker(box, {job.machine: Held()}, only=["Job.press"]) as worker:
+            await elapse(place.clock, 29_999, worker)
+            place.watched[0].faults = faults
+            await elapse(place.clock, 2_000, worker)
+            place.watched[0].faults = None
+        pauses = [b - a for a, b in pairwise(dict.fromkeys(tried))]
+        assert pauses == [5, 10, 20, 40, 80, 160, *[250] * 6]
+
+    async def test_r3_while_a_deadline_cannot_be_written_a_message_is_one_transaction(
+        self, place: Place
+    ) -> None:
+        """R3, C17: in its pause nothing is tried but what is new."""
+        box = place.open()
+        box.start(job.Start(job="a"))
+
+        def faults(operation: AnyOperation) -> Fault | None:
+            if isinstance(operation, Save) and "a" in (
+                row[0] for row, _ in operation.updates
+            ):
+                return Fault(StoreFailed("not this one"))
+            return None
+
+        def begun() -> int:
+            return sum(isinstance(each, Begin) for each in place.watched[0].seen)
+
+        async with Worker(box, {job.machine: Held()}, only=["Job.press"]) as worker:
+            await elapse(place.clock, 29_999, worker)
+            await worker.start(job.Start(job="b"))
+            place.watched[0].faults = faults
+            await elapse(place.clock, 500, worker)
+            before = begun()
+            for size in range(2, 5):
+                await worker.send(job.machine, "b", job.Grow(size=size))
+            assert begun() - before == 3
+            place.watched[0].faults = None
+
+
+def test_r10_what_was_withdrawn_before_it_was_marked_is_not_handed_out(
+    tmp_path: Path,
+) -> None:
+    """R10: at most once means also: not when another process has ended its state."""
+    place = Place(lambda clock: SqliteStore(tmp_path / "jobs.db", clock))
+    box, other, hands = place.open(), place.open(), Hands()
+    pressed = False
+
+    def faults(operation: AnyOperation) -> Fault | None:
+        nonlocal pressed
+        if isinstance(operation, Begin) and pressed:
+            pressed = False
+            other.send(job.machine, "a", job.Stop())
+        if isinstance(operation, Commit):
+            row = box.get(job.machine, "a")
+            pressed = row is not None and row.phase == "Working"
+        return None
+
+    async def script() -> None:
+        async with Worker(box, {job.machine: hands}, only=["Job.press"]) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            place.watched[0].faults = faults
+            await worker.send(job.machine, "a", job.Press())
+            await settle(worker)
+
+    asyncio.run(script())
+    place.watched[0].faults = None
+    assert [one.phase for one in box.list(job.machine)] == ["Failed"]
+    assert hands.pressed == []
+    place.close()
