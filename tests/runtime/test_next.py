@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Coroutine
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from deedbox import Instant, StoreFailed, Worker
-from deedbox.box import Box
 from deedbox.operations import (
     AnyOperation,
     Begin,
@@ -21,7 +21,7 @@ from deedbox.operations import (
 )
 from deedbox.stores.sqlite import SqliteStore
 from deedbox.testing import Fault, elapse, settle
-from hands import Hands, Held, elsewhere
+from hands import Hands, Held
 from jobs import job
 from place import Place
 
@@ -51,17 +51,24 @@ class Turns(Hands):
 
 
 async def together(
-    box: Box, worker: Worker, *calls: Coroutine[Any, Any, object]
+    place: Place, worker: Worker, *calls: Coroutine[Any, Any, object]
 ) -> None:
-    """The writer finds all of these at once: before them it waits for a block to end."""
-    with box.transaction():
-        tasks: list[asyncio.Task[Any]] = [
-            elsewhere(worker.send(job.machine, "other", job.Grow(size=9)))
-        ]
-        await asyncio.sleep(0.02)
-        tasks += [elsewhere(call) for call in calls]
-        await asyncio.sleep(0.02)
+    """The writer finds all of these at once: it stands still before an earlier one."""
+    gate = threading.Event()
+
+    def faults(operation: AnyOperation) -> None:
+        if isinstance(operation, Begin):
+            gate.wait()
+
+    place.watched[0].faults = faults
+    earlier = worker.send(job.machine, "other", job.Grow(size=9))
+    tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(earlier)]
+    await asyncio.sleep(0.02)
+    tasks += [asyncio.ensure_future(call) for call in calls]
+    await asyncio.sleep(0.02)
+    gate.set()
     await asyncio.gather(*tasks)
+    place.watched[0].faults = None
 
 
 class TestWakes:
@@ -83,7 +90,7 @@ class TestWakes:
             await settle(worker)
             now = place.clock.wall()
             await together(
-                box,
+                place,
                 worker,
                 *(
                     worker.send(job.machine, id, job.Later(due=Instant(now + later)))
@@ -138,6 +145,29 @@ class TestWakes:
             hands.gate.set()
         assert heard == (1, 2, 1)
 
+    async def test_r10_what_was_committed_too_late_goes_out_when_its_lease_has_ended(
+        self, place: Place
+    ) -> None:
+        """R10: its own rows are another's by then; it learns when, though nothing happens."""
+        box, hands = place.open(), Hands()
+        left = 1
+
+        def stands_still(operation: AnyOperation) -> None:
+            nonlocal left
+            if isinstance(operation, Save) and left:
+                left = 0
+                place.clock.advance(10_000)
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+            place.watched[0].faults = stands_still
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            assert box.counts["fenced"] == 1
+            await elapse(place.clock, 11_000, worker)
+            phases = [one.phase for one in box.list(job.machine)]
+        assert (phases, len(hands.ran)) == (["Done"], 1)
+
 
 class TestOrder:
     async def test_r20_of_two_in_one_batch_the_second_waits(self, place: Place) -> None:
@@ -152,7 +182,7 @@ class TestOrder:
         async with Worker(box, {job.machine: Slow()}, only=["Job.notify"]) as worker:
             await worker.start(job.Start(job="a"))
             await together(
-                box,
+                place,
                 worker,
                 *(worker.send(job.machine, "a", job.Note(text=n)) for n in "123"),
             )
@@ -178,7 +208,7 @@ class TestOrder:
             async def answered() -> None:
                 hands.ends[0].set_result(job.RunRan(result=1))
 
-            await together(box, worker, answered(), worker.start(job.Start(job="c")))
+            await together(place, worker, answered(), worker.start(job.Start(job="c")))
             for _ in range(2):
                 await settle(worker)
                 hands.answer_all()
