@@ -7,6 +7,7 @@ Everything goes through the process's one writer.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable
@@ -89,6 +90,7 @@ class Box:
         self._gate = threading.BoundedSemaphore(waiting)
         self._served = False
         self._closed = False
+        self._process = os.getpid()
 
     def __enter__(self) -> Box:
         return self
@@ -216,13 +218,19 @@ class Box:
         self.writer().submit(item)
 
     def refuse_misplaced(self) -> None:
-        """Raise when the box is closed, and in a transaction of it.
+        """Raise when the box is closed, in a forked process, and in a transaction of it.
 
         There a call would wait for its own caller: in the block itself, in the tasks
-        that it makes and in its `to_thread`.
+        that it makes and in its `to_thread`.  A fork has no writer, and a connection
+        to SQLite that two processes use damages the file.
         """
         if self._closed:
             raise StoreClosed
+        if os.getpid() != self._process:
+            raise MisplacedCall(
+                f"This box was opened by the process {self._process}, of which this one"
+                " is a fork; open one here."
+            )
         if is_within(self):
             raise MisplacedCall(
                 "Inside `box.transaction()` the box waits for you; use what it gave you:"

@@ -228,6 +228,10 @@ class Worker:
     def _serving(self) -> asyncio.AbstractEventLoop:
         if self._loop is None:
             raise MisplacedCall("The worker is not open; use it in `async with`.")
+        if asyncio.get_running_loop() is not self._loop:
+            raise MisplacedCall(
+                "A worker is used on the event loop that opened it; elsewhere use its box."
+            )
         return self._loop
 
     @property

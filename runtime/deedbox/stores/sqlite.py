@@ -30,7 +30,7 @@ from ..operations import (
 )
 from ..step import AnyMachine
 from .driver import drive
-from .sqlite_file import SCHEMA, Locks, check_file
+from .sqlite_file import SCHEMA, Locks, check_file, file_at
 from .sqlite_sql import (
     MACHINE_VERSION,
     NEW_MACHINE_VERSION,
@@ -68,7 +68,7 @@ class SqliteStore:
         synchronous: str = "FULL",
     ) -> None:
         check_file(path, adopt=adopt, network=network)
-        self.path = path
+        self.path = path = path.absolute()
         self.clock = clock
         self._synchronous = synchronous
         self._tables: dict[str, SqliteTable] = {}
@@ -91,6 +91,7 @@ class SqliteStore:
             self._reader.execute("pragma query_only = on")
         except (sqlite3.Error, OSError) as problem:
             raise StoreRefused(f"{path}: {problem}") from problem
+        self._file = file_at(path)
         self._perform = self._operations(self._writer)
         self._read = self._operations(self._reader)
 
@@ -154,6 +155,7 @@ class SqliteStore:
             guest = self._guest
             self._locks.enter()
             try:
+                self._refuse_lost_file()
                 self._say(guest, "begin immediate")
                 yield SqliteTransaction(guest, self._operations(guest))
                 self._say(guest, "commit")
@@ -200,10 +202,19 @@ class SqliteStore:
         self._holding = True
         try:
             self._locks.enter()
+            self._refuse_lost_file()
             self._writer.execute("begin immediate")
         except BaseException:
             self._step_aside()
             raise
+
+    def _refuse_lost_file(self) -> None:
+        """What is written into a file without a name is gone with the process."""
+        if file_at(self.path) != self._file:
+            raise StoreFailed(
+                f"{self.path}: the file was deleted or replaced while it was open;"
+                " put it back, or end this process and open it anew"
+            )
 
     def _step_aside(self) -> None:
         self._holding = False

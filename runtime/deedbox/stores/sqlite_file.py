@@ -95,6 +95,15 @@ def _check_schema(reader: sqlite3.Connection, path: Path, *, adopt: bool) -> Non
         )
 
 
+def file_at(path: Path) -> tuple[int, int] | None:
+    """Which file stands there; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def _may(path: Path, what: int) -> bool:
     """Whether this process may, by the rights that it has now."""
     return os.access(path, what, effective_ids=os.access in os.supports_effective_ids)
