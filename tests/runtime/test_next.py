@@ -9,18 +9,22 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from deedbox import Instant, StoreFailed, Worker
+import pytest
+from deedbox import Instant, Rules, StoreFailed, Worker
 from deedbox.operations import (
     AnyOperation,
     Begin,
     Commit,
+    Load,
     Program,
     Release,
     Save,
+    Take,
     ask,
 )
 from deedbox.stores.sqlite import SqliteStore
-from deedbox.testing import Fault, elapse, settle
+from deedbox.testing import Fault, crash, elapse, settle
+from deedbox.testing.driven import EPOCH
 from hands import Hands, Held
 from jobs import job
 from place import Place
@@ -51,7 +55,10 @@ class Turns(Hands):
 
 
 async def together(
-    place: Place, worker: Worker, *calls: Coroutine[Any, Any, object]
+    place: Place,
+    worker: Worker,
+    *calls: Coroutine[Any, Any, object],
+    earlier: Coroutine[Any, Any, object] | None = None,
 ) -> None:
     """The writer finds all of these at once: it stands still before an earlier one."""
     gate = threading.Event()
@@ -61,7 +68,7 @@ async def together(
             gate.wait()
 
     place.watched[0].faults = faults
-    earlier = worker.send(job.machine, "other", job.Grow(size=9))
+    earlier = earlier or worker.send(job.machine, "other", job.Grow(size=9))
     tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(earlier)]
     await asyncio.sleep(0.02)
     tasks += [asyncio.ensure_future(call) for call in calls]
@@ -100,11 +107,14 @@ class TestWakes:
             await elapse(place.clock, 1_900, worker)
         assert times == {"a": [0, 500], "b": [0, 1_500]}
 
+    @pytest.mark.parametrize("at_once", [True, False], ids=["at once", "one by one"])
     async def test_r7_of_two_rows_that_wait_the_sooner_goes_out(
-        self, place: Place
+        self, place: Place, at_once: bool
     ) -> None:
         """R6: `a` waits for its fourth delivery, `b` for its second."""
         box, hands = place.open(), Turns()
+        box.start(job.Start(job="other"))
+        box.send(job.machine, "other", job.Stop())
         async with Worker(box, {job.machine: hands}) as worker:
             await worker.start(job.Start(job="a"))
             await settle(worker)
@@ -115,15 +125,25 @@ class TestWakes:
             await worker.start(job.Start(job="b"))
             await settle(worker)
             b = hands.ends[-1]
-            for end in (b, a):
-                end.set_exception(OSError("away"))
+
+            async def fail(*ends: asyncio.Future[job.RunOutcome]) -> None:
+                for end in ends:
+                    end.set_exception(OSError("away"))
+
+            if at_once:
+                await together(place, worker, fail(b, a))
+            else:
+                await fail(b)
                 await settle(worker)
+                await fail(a)
+            await settle(worker)
             assert hands.jobs == ["a", "a", "a", "b"]
             await elapse(place.clock, 1_000, worker)
-            assert hands.jobs == ["a", "a", "a", "b", "b"]
+            soon = list(hands.jobs)
             await elapse(place.clock, 3_000, worker)
-            assert hands.jobs == ["a", "a", "a", "b", "b", "a"]
             hands.answer_all()
+        assert soon == ["a", "a", "a", "b", "b"]
+        assert hands.jobs == ["a", "a", "a", "b", "b", "a"]
 
     async def test_r10_what_was_lost_is_taken_up_though_nothing_else_happens(
         self, place: Place
@@ -215,6 +235,82 @@ class TestOrder:
             await settle(worker)
         assert hands.jobs == ["a", "b", "c"]
 
+    async def test_r3_what_takes_long_to_reduce_is_done_in_parts_in_its_order(
+        self, place: Place
+    ) -> None:
+        """R3: of a hundred messages each counts once, and the last one last."""
+        box = place.open()
+        box.start(job.Start(job="a"))
+
+        def slow(operation: AnyOperation) -> None:
+            if isinstance(operation, Load):
+                place.clock.advance(25)
+
+        async with Worker(box, {job.machine: Held()}, only=["Job.press"]) as worker:
+            await settle(worker)
+            place.watched[0].faults = slow
+            sent = [
+                worker.send(job.machine, "a", job.Grow(size=size))
+                for size in range(2, 102)
+            ]
+            receipts = await asyncio.gather(*sent)
+            place.watched[0].faults = None
+        assert [receipt.rev for receipt in receipts] == list(range(2, 102))
+        instance = box.get(job.machine, "a")
+        assert instance is not None
+        assert instance.state.size == 101
+
+    async def test_i8_a_start_beside_the_removal_of_its_id_is_a_later_life(
+        self, place: Place
+    ) -> None:
+        """I8, R18: in one batch, and in the millisecond in which the first life ended."""
+        place.rules = Rules(keep=0)
+        box, hands = place.open(), Turns()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+            await together(
+                place,
+                worker,
+                worker.start(job.Start(job="a")),
+                earlier=worker.send(job.machine, "a", job.Stop()),
+            )
+            await settle(worker)
+            hands.answer_all()
+        first, second = hands.ran
+        assert first.ticket == second.ticket
+        assert (born(first), born(second)) == (EPOCH, EPOCH + 1)
+
+    async def test_r16_a_row_that_raises_and_is_withdrawn_makes_one_place(
+        self, place: Place
+    ) -> None:
+        box, hands = place.open(), Turns()
+        box.start(job.Start(job="other"))
+        box.send(job.machine, "other", job.Stop())
+        async with Worker(box, {job.machine: hands}, window=1) as worker:
+            await worker.start(job.Start(job="a"))
+            await settle(worker)
+
+            async def fail() -> None:
+                hands.ends[0].set_exception(OSError("away"))
+
+            await together(
+                place, worker, fail(), worker.send(job.machine, "a", job.Stop())
+            )
+            for id in ("b", "c"):
+                await worker.start(job.Start(job=id))
+            await settle(worker)
+            running = list(hands.jobs)
+            for _ in range(2):
+                hands.answer_all()
+                await settle(worker)
+        assert running == ["a", "b"]
+        assert hands.jobs == ["a", "b", "c"]
+
+
+def born(cmd: job.Run) -> int:
+    return int(cmd.idempotency_key.split("/")[2])
+
 
 class TestPauses:
     async def test_c17_each_pause_is_twice_the_one_before_up_to_a_quarter_second(
@@ -265,6 +361,72 @@ class TestPauses:
                 await worker.send(job.machine, "b", job.Grow(size=size))
             assert begun() - before == 3
             place.watched[0].faults = None
+
+
+class TestStoreIsBack:
+    async def test_what_a_dead_process_held_is_found_when_the_store_is_back(
+        self, place: Place
+    ) -> None:
+        """R2, R10: to look and to reap is put off by a fault, not given up."""
+        died, box, hands = place.open(), place.open(), Hands()
+        worker = Worker(died, {job.machine: Held()})
+        await worker.__aenter__()
+        await worker.start(job.Start(job="a"))
+        await crash(worker, died)
+        place.watched[1].faults = lambda operation: (
+            Fault(StoreFailed("away")) if isinstance(operation, Begin) else None
+        )
+        async with Worker(box, {job.machine: hands}) as second:
+            await elapse(place.clock, 1_000, second)
+            place.watched[1].faults = None
+            await elapse(place.clock, 250, second)
+        assert hands.ran != []
+        assert [one.phase for one in box.list(job.machine)] == ["Done"]
+
+    async def test_what_a_block_has_left_is_found_when_the_store_is_back(
+        self, place: Place
+    ) -> None:
+        box, hands = place.open(), Hands()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await settle(worker)
+            place.watched[0].faults = lambda operation: (
+                Fault(StoreFailed("away")) if isinstance(operation, Begin) else None
+            )
+            with box.transaction() as tx:
+                tx.start(job.Start(job="a"))
+            await elapse(place.clock, 1_000, worker)
+            place.watched[0].faults = None
+            await elapse(place.clock, 250, worker)
+        assert [one.phase for one in box.list(job.machine)] == ["Done"]
+
+    async def test_c17_an_answer_that_cannot_be_taken_does_not_burden_messages(
+        self, place: Place
+    ) -> None:
+        """R3, C17: in its pause it is not tried again with each of them."""
+        box, hands = place.open(), Turns()
+
+        def faults(operation: AnyOperation) -> Fault | None:
+            if isinstance(operation, Take):
+                return Fault(StoreFailed("not this one"))
+            return None
+
+        async with Worker(box, {job.machine: hands}) as worker:
+            for id in ("a", "b"):
+                await worker.start(job.Start(job=id))
+            await settle(worker)
+            place.watched[0].faults = faults
+            hands.ends[0].set_result(job.RunRan(result=1))
+            await elapse(place.clock, 300, worker)
+            before = sum(isinstance(each, Begin) for each in place.watched[0].seen)
+            for size in range(2, 5):
+                await worker.send(job.machine, "b", job.Grow(size=size))
+            after = sum(isinstance(each, Begin) for each in place.watched[0].seen)
+            place.watched[0].faults = None
+            await elapse(place.clock, 250, worker)
+            phases = [one.phase for one in box.list(job.machine)]
+            hands.answer_all()
+        assert after - before == 3
+        assert phases == ["Done", "Working"]
 
 
 def test_r10_what_was_withdrawn_before_it_was_marked_is_not_handed_out(
