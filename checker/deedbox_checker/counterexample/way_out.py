@@ -90,23 +90,26 @@ def unheard(run: Run, stated: core.Property) -> Iterator[str]:
         for part in walk(pred.expr)
         if isinstance(part, core.Ended)
     }
+    sure: list[str] = []
+    unsure: list[str] = []
     for n, label in enumerate(run.labels, 1):
         before, after = run.worlds[n - 1], run.worlds[n]
         if label.kind in (Kind.DUE, Kind.MESSAGE):
             command, outcome = forgotten(run, before, after, label)
-            if command in spoken:
-                given = f"has ended {outcome}" if outcome else "may end as it likes"
-                yield (
-                    f"Step {n} goes on without the answer of {command}, which {given}:"
-                    f" {UNHEARD}"
-                )
+            words = f"Step {n} goes on without the answer of {command}"
+            if command in spoken and outcome:
+                sure.append(f"{words}, which has ended {outcome}")
+            elif command in spoken:
+                unsure.append(f"{words}, which may end as it likes")
         elif label.kind is Kind.ARRIVAL:
             command, _, outcome = label.subject.partition(".")
             if command in spoken:
-                yield (
+                sure.append(
                     f"In step {n} a {command} ends {outcome} that an earlier step had"
-                    f" stopped waiting for: {UNHEARD}"
+                    " stopped waiting for"
                 )
+    for words in (sure or unsure)[:1]:
+        yield f"{words}: {UNHEARD}"
 
 
 def forgotten(run: Run, before: World, after: World, label: Label) -> tuple[str, str]:

@@ -107,7 +107,7 @@ class Mishaps:
 
     def _early_wake(self, state: Struct) -> Iterator[Effect]:
         if not self.interpreter.due(state):
-            label = Label(Kind.EARLY, "time", "a wake comes early")
+            label = Label(Kind.EARLY, "time", "A WAKE COMES EARLY")
             yield from self.interpreter.woken(state, label)
 
     def _late_answers(self, state: Struct, asked: frozenset[str]) -> Iterator[Effect]:

@@ -13,6 +13,7 @@ from deedbox_dsl import core
 from deedbox_dsl.types import Maybe
 from msgspec import Struct
 
+from ..data.keys import key_fields
 from ..expressions.evaluate import phase
 from ..instance.model import Model
 from ..instance.world import World
@@ -71,10 +72,13 @@ def own_fields(model: Model, state: Struct, names: Mapping[int, int]) -> dict[st
     given = {field.name for field in (*model.spec.key, *model.spec.given)}
     distances = live(model.points, state)
     fields: tuple[core.Field, ...] = model.fields[phase(state) or ""]
+    keys = key_fields(model.spec)
     found: dict[str, str] = {}
     for own in fields:
         if own.name not in given and own.name not in HIDDEN:
             told = told_value(model, state, own, distances.get(own.name), names)
+            if not told and own.name in keys:
+                told = "no key of a deed"
             if told:
                 found[point(model, own.name)] = told
     return found
