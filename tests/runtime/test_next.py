@@ -235,6 +235,33 @@ class TestOrder:
             await settle(worker)
         assert hands.jobs == ["a", "b", "c"]
 
+    async def test_r16_plain_handlers_are_handed_no_more_than_there_are_threads(
+        self, place: Place
+    ) -> None:
+        """R6, R16: what waited for a thread would spend the time of its call there."""
+        box, gate = place.open(), threading.Event()
+
+        class Plain(Hands):
+            def run(self, cmd: job.Run) -> job.RunOutcome:  # type: ignore[override]  # pyright: ignore[reportIncompatibleMethodOverride]
+                gate.wait()
+                return job.RunRan(result=cmd.size)
+
+        async with Worker(box, {job.machine: Plain()}, threads=2) as worker:
+            for id in "abcd":
+                await worker.start(job.Start(job=id))
+            await settle(worker)
+            claimed = [
+                owed.claimed
+                for id in "abcd"
+                for one in [box.get(job.machine, id)]
+                if one is not None
+                for owed in one.owed
+            ]
+            gate.set()
+            for id in "abcd":
+                await worker.wait(job.machine, id)
+        assert claimed == [True, True, False, False]
+
     async def test_r3_what_takes_long_to_reduce_is_done_in_parts_in_its_order(
         self, place: Place
     ) -> None:
@@ -383,11 +410,13 @@ class TestStoreIsBack:
         assert hands.ran != []
         assert [one.phase for one in box.list(job.machine)] == ["Done"]
 
+    @pytest.mark.parametrize("served", ["Job.run", "Job.press"])
     async def test_what_a_block_has_left_is_found_when_the_store_is_back(
-        self, place: Place
+        self, place: Place, served: str
     ) -> None:
+        """R2, R7: its command, or where nobody serves that its deadline."""
         box, hands = place.open(), Hands()
-        async with Worker(box, {job.machine: hands}) as worker:
+        async with Worker(box, {job.machine: hands}, only=[served]) as worker:
             await settle(worker)
             place.watched[0].faults = lambda operation: (
                 Fault(StoreFailed("away")) if isinstance(operation, Begin) else None
@@ -396,8 +425,9 @@ class TestStoreIsBack:
                 tx.start(job.Start(job="a"))
             await elapse(place.clock, 1_000, worker)
             place.watched[0].faults = None
-            await elapse(place.clock, 250, worker)
-        assert [one.phase for one in box.list(job.machine)] == ["Done"]
+            await elapse(place.clock, 29_000, worker)
+        done = "Done" if served == "Job.run" else "Failed"
+        assert [one.phase for one in box.list(job.machine)] == [done]
 
     async def test_c17_an_answer_that_cannot_be_taken_does_not_burden_messages(
         self, place: Place
