@@ -6,6 +6,7 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 from msgspec import Struct
 
+from .errors import WrongType
 from .machine import Instant
 
 S = TypeVar("S", bound=Struct)
@@ -102,6 +103,18 @@ class Migrated(Struct, frozen=True):
     last: str
 
 
+LEAST: Final = {
+    "keep": 0,
+    "remember": 0,
+    "history": 0,
+    "first_delay": 0,
+    "longest_delay": 0,
+    "deliveries": 1,
+    "lease": 100,
+}
+MOST: Final = 1 << 53
+
+
 class Rules(Struct, frozen=True, kw_only=True):
     """How long things are kept and how failing handlers are handled; milliseconds.
 
@@ -120,3 +133,15 @@ class Rules(Struct, frozen=True, kw_only=True):
     longest_delay: int = MINUTE
     deliveries: int = 10
     lease: int = 10 * SECOND
+
+    def __post_init__(self) -> None:
+        """A lease of nothing has all done twice, and nothing is remembered for less than no time."""
+        for name, least in LEAST.items():
+            value: object = getattr(self, name)
+            if name == "keep" and value is None:
+                continue
+            if type(value) is not int or not least <= value <= MOST:
+                raise WrongType(
+                    f"the rule `{name}` is a whole number, {least} to {MOST:,};"
+                    f" not {value!r}"
+                )

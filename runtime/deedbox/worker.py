@@ -24,6 +24,7 @@ from .errors import (
     MisplacedCall,
     StoreClosed,
     UnknownMachine,
+    WrongType,
 )
 from .handlers import found, told
 from .machine import Machine
@@ -40,6 +41,7 @@ C = TypeVar("C", bound=Struct)
 
 LIMIT: Final = 60.0
 PATIENCE: Final = 30.0
+MOST: Final = 1_000_000_000
 
 log = logging.getLogger("deedbox")
 
@@ -74,6 +76,10 @@ class Worker:
         limit: float = LIMIT,
         patience: float = PATIENCE,
     ) -> None:
+        _check("window", window, 1)
+        _check("threads", threads, 1)
+        _check("limit", limit, 0.001)
+        _check("patience", patience, 0)
         self._box = box
         self._handlers = found(handlers, only)
         self._room = {
@@ -253,6 +259,12 @@ class Worker:
     def epoch(self) -> int:
         """The session by which this worker holds rows."""
         return self._writer.desk.epoch
+
+
+def _check(name: str, value: float, least: float) -> None:
+    """With room for none, or no time, nothing would ever be done, and nobody told."""
+    if not least <= value <= MOST:
+        raise WrongType(f"`{name}` of a worker is {least} to {MOST:,}, not {value!r}")
 
 
 def _milliseconds(seconds: float) -> int:

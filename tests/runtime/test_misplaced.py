@@ -1,4 +1,4 @@
-"""A box that is used from where it cannot be: what would be lost is refused."""
+"""A box that is used as it cannot be: what would be lost, or never done, is refused."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import deedbox
 import pytest
-from deedbox import MisplacedCall, StoreFailed, Worker
+from deedbox import MisplacedCall, Rules, StoreFailed, Worker, WrongType
 from hands import Hands
 from jobs import job
 from place import Place
@@ -97,3 +98,45 @@ async def test_a_worker_is_asked_on_its_own_loop(place: Place) -> None:
         with pytest.raises(MisplacedCall, match="the event loop that opened it"):
             await asyncio.to_thread(asyncio.run, elsewhere())
     assert box.get(job.machine, "a") is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "value"),
+    [
+        ("lease", 0),
+        ("lease", None),
+        ("remember", -1),
+        ("keep", -1),
+        ("keep", 10**30),
+        ("history", -1),
+        ("deliveries", 0),
+        ("deliveries", "3"),
+        ("deliveries", True),
+        ("first_delay", -1),
+        ("longest_delay", 0.5),
+    ],
+)
+def test_a_rule_by_which_things_are_lost_is_refused(rule: str, value: object) -> None:
+    """A lease of nothing has all done again and again; the text names the rule."""
+    given: dict[str, Any] = {rule: value}
+    with pytest.raises(WrongType, match=f"the rule `{rule}` is a whole number"):
+        Rules(**given)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("window", 0),
+        ("threads", -1),
+        ("limit", 0),
+        ("limit", float("nan")),
+        ("limit", float("inf")),
+        ("patience", -0.1),
+    ],
+)
+def test_a_worker_that_would_do_nothing_is_refused(
+    place: Place, name: str, value: float
+) -> None:
+    given: dict[str, Any] = {name: value}
+    with pytest.raises(WrongType, match=f"`{name}` of a worker is"):
+        Worker(place.open(), {job.machine: Hands()}, **given)
