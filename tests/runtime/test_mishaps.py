@@ -240,13 +240,15 @@ class TestMachine:
         self, place: Place
     ) -> None:
         """C11: its deadline passed while nobody ran, and fires first."""
-        box, hands = place.open(), Hands()
-        box.start(job.Start(job="a"))
+        other, box, hands = place.open(), place.open(), Hands()
+        other.start(job.Start(job="a"))
         place.clock.advance(30_000)
         async with Worker(box, {job.machine: hands}) as worker:
             await settle(worker)
         assert phases(box) == {"a": "Failed"}
         assert hands.ran == []
+        asked = [type(each) for each in place.watched[1].seen]
+        assert Claim not in asked[: len(asked) - asked[::-1].index(Save)]
 
     async def test_r17_an_awaited_answer_that_is_refused_is_parked(self) -> None:
         """R11, R17: generated reducers take what they await; it is said, not dropped."""
@@ -476,3 +478,40 @@ async def test_r17_an_answer_to_what_another_process_has_withdrawn_is_late(
         await settle(worker)
     assert box.counts["late"] == 1
     assert phases(box) == {"a": "Failed", "b": "Done"}
+
+
+@pytest.mark.parametrize(("behind", "counted"), [(60_000, 0), (301_000, 1)])
+def test_r9_a_clock_that_is_far_behind_what_is_stored_is_counted(
+    place: Place, behind: int, counted: int
+) -> None:
+    """R9: a minute is what clocks differ by; five are a clock that is wrong."""
+    box = place.open()
+    box.start(job.Start(job="a"))
+    place.clock.jump(-behind)
+    box.send(job.machine, "a", job.Grow(size=2))
+    assert box.counts["clock_behind"] == counted
+
+
+async def test_an_unrepeatable_command_that_raises_is_not_said_to_be_delivered_often(
+    place: Place,
+) -> None:
+    """R6: it is called once whatever the limit, and waits for its state to end."""
+    place.rules = Rules(deliveries=1)
+    box = place.open()
+
+    class Breaks(Held):
+        async def press(self, cmd: job.Push) -> job.PressPressed:
+            raise OSError(cmd.job)
+
+    hands = Breaks()
+    async with Worker(box, {job.machine: hands}) as worker:
+        await worker.start(job.Start(job="a"))
+        await worker.send(job.machine, "a", job.Press())
+        await settle(worker)
+        instance = box.get(job.machine, "a")
+        assert instance is not None
+        (owed,) = instance.owed
+        assert (owed.parked, owed.claimed) == (None, False)
+        assert "OSError: a" in str(owed.error)
+        await elapse(place.clock, 5_000, worker)
+    assert phases(box) == {"a": "Failed"}
