@@ -308,6 +308,31 @@ class TestOrder:
         assert first.ticket == second.ticket
         assert (born(first), born(second)) == (EPOCH, EPOCH + 1)
 
+    async def test_s10_what_an_answer_ends_is_removed_in_a_batch_of_its_own(
+        self, place: Place
+    ) -> None:
+        """S10, R18: its deadline came with the answer, and nothing is kept of it."""
+        place.rules = Rules(keep=0)
+        box, hands = place.open(), Turns()
+        async with Worker(box, {job.machine: hands}) as worker:
+            await worker.start(job.Start(job="a"))
+            await elapse(place.clock, 29_999, worker)
+            ended = asyncio.ensure_future(worker.wait(job.machine, "a"))
+            await settle(worker)
+
+            async def answer() -> None:
+                hands.ends[0].set_result(job.RunRan(result=1))
+                place.clock.advance(1)
+
+            other = worker.start(job.Start(job="b"))
+            await together(place, worker, answer(), earlier=other)
+            assert isinstance(await ended, job.Done)
+            await settle(worker)
+            assert [one.id for one in box.list(job.machine)] == ["b"]
+            hands.answer_all()
+        assert box.counts["removed"] >= 1
+        assert box.counts["late"] == 0
+
     async def test_r16_a_row_that_raises_and_is_withdrawn_makes_one_place(
         self, place: Place
     ) -> None:
