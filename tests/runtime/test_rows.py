@@ -13,9 +13,11 @@ import deedbox
 import pytest
 from deedbox import InstanceParked, NewerVersion, Worker
 from deedbox.box import Box
+from deedbox.documents import readable
 from deedbox.testing import FakeClock, elapse, settle
 from hands import Hands
 from jobs import job
+from msgspec import Struct, ValidationError
 
 
 class Shelf:
@@ -178,6 +180,24 @@ def test_r11_a_document_is_read_in_any_layout(shelf: Shelf) -> None:
     shelf.raw.execute("update deedbox_job set doc = ? where id = 'a'", (pretty,))
     with shelf.open() as box:
         assert box.send(job.machine, "a", job.Note(text="n")).rev == 2
+
+
+class Line(Struct):
+    sku: str
+    gift: bool = False
+
+
+class Basket(Struct):
+    lines: tuple[Line, ...]
+    counts: dict[str, int]
+
+
+def test_r11_a_field_that_is_unknown_is_named_by_its_place() -> None:
+    read = readable(Basket)
+    basket = read('{"counts": {"x": 1}, "lines": [{"sku": "s"}, {"sku": "t"}]}')
+    assert basket == Basket((Line("s"), Line("t")), {"x": 1})
+    with pytest.raises(ValidationError, match=r"`size` - at `\$\.lines\[1\]`"):
+        read('{"lines":[{"sku":"s"},{"sku":"t","size":1}],"counts":{}}')
 
 
 @pytest.mark.parametrize(
