@@ -19,6 +19,36 @@ from .suggest import nearest
 MOST_LISTED: Final = 8
 
 
+_INSTEAD: Final = {
+    "at": "happened_at",
+    "class": "category",
+    "command": "order",
+    "done": "is_done",
+    "final": "is_final",
+    "from": "origin",
+    "key": "lookup_key",
+    "list": "items",
+    "message": "words",
+    "new": "newer",
+    "none": "nobody",
+    "no": "refused",
+    "now": "moment",
+    "old": "older",
+    "phase": "stage",
+    "policy": "contract",
+    "record": "entry",
+    "start": "begins",
+    "state": "status",
+    "step": "stage",
+    "ticket": "ticket_number",
+    "to": "target",
+    "type": "sort",
+    "version": "edition",
+    "within": "limit",
+}
+"""Names that people often want, and one that each may have."""
+
+
 def taken(name: str, span: Span, before: Span, text: str = "") -> Problem:
     return Problem(
         "DEED202",
@@ -30,7 +60,9 @@ def taken(name: str, span: Span, before: Span, text: str = "") -> Problem:
 
 
 def reserved(name: syntax.Name, whose: str) -> Problem:
-    hint = "Generated code has the names of the spec, unchanged: choose another one."
+    instead = _INSTEAD.get(name.text)
+    another = f"for example `{instead}`" if instead else "choose another one"
+    hint = f"Generated code has the names of the spec, unchanged: {another}."
     return Problem("DEED203", name.span, f"`{name.text}` is {whose}", hints=(hint,))
 
 

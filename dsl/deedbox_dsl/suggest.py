@@ -58,6 +58,8 @@ _ELSEWHERE: Final[Mapping[str, tuple[str, ...]]] = {
     "unlimited": ("forever", "infinite", "infinity"),
     "given": ("param", "params", "input", "with"),
     "key": ("id", "identity", "primary"),
+    "invariant": ("always", "assert", "ensure", "require", "globally"),
+    "sometimes": ("reachable", "possible"),
 }
 
 

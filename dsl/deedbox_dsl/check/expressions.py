@@ -16,6 +16,7 @@ from ..naming import reserved, taken, unknown
 from ..problems import Edit, Fix, Problem
 from ..reserved import why_no_local
 from ..source import Span
+from ..suggest import nearest
 from ..types import (
     BOOL,
     DURATION,
@@ -196,7 +197,9 @@ def _is(expr: syntax.Is, place: Place, facts: Facts) -> core.Expr:
         return core.Constant(None, ERROR, expr.span)
     if not isinstance(target.type, ChoiceType):
         text = f"`is` asks for a variant of a choice, and this is {show(target.type)}"
-        return place.report("DEED301", target.span, text)
+        asks = [name.text for name in expr.names] in (["none"], ["None"], ["null"])
+        hint = "Whether there is a value is asked with `== none`." if asks else ""
+        return place.report("DEED301", target.span, text, hint=hint)
     variants = [name for name, _ in target.type.variants]
     for name in expr.names:
         if name.text not in variants:
@@ -266,13 +269,31 @@ def _call(expr: syntax.Call, place: Place, facts: Facts) -> core.Expr:
             pass
     if name in SHAPES:
         return wrong_arguments(name, place, span)
+    if not name:
+        return _no_function(expr.target, place)
     known = ", ".join(f"`{function}`" for function in SHAPES)
-    text = f"there is no function `{name}`" if name else "this is no function"
+    text = f"there is no function `{name}`"
     called = syntax.Name(name, expr.target.span)
     place.problems.append(
         unknown("DEED201", called, text, SHAPES, otherwise=f"There are: {known}.")
     )
     return core.Constant(None, ERROR, span)
+
+
+def _no_function(target: syntax.Expr, place: Place) -> core.Expr:
+    """A call of what is no name: `now()`, `items.len()`."""
+    match target:
+        case syntax.Now():
+            text, hint = "`now` is a value, and no function", "Write `now` alone."
+        case syntax.Member(name=name):
+            meant = name.text if name.text in SHAPES else nearest(name.text, SHAPES)
+            text = "there are no methods"
+            hint = (
+                f"Write `{meant}(…)`." if meant else f"There are: {', '.join(SHAPES)}."
+            )
+        case _:
+            text, hint = "this is no function", ""
+    return place.report("DEED201", target.span, text, hint=hint)
 
 
 def _over(

@@ -166,7 +166,15 @@ def coerce(
         value.span,
         f"expected {show(wanted)} {why}, found {show(value.type)}",
         label=f"this is {show(value.type)}",
+        hint=_as_its_own(wanted, value.type),
     )
+
+
+def _as_its_own(wanted: Type, found: Type) -> str:
+    """A value of a declared type where a plain one is expected: what takes it is to say so."""
+    if isinstance(found, Declared) and found.base is wanted:
+        return f"Declare what takes it as `{found.name}`, too."
+    return ""
 
 
 def _fits_by_proof(value: core.Expr, wanted: Declared) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import assert_never
+from typing import Final, assert_never
 
 from .. import core, syntax
 from ..naming import named_snake, taken, unknown
@@ -131,6 +131,18 @@ def _pred(pred: syntax.Pred, place: Place) -> core.Pred:
     return core.Pred(states, condition(pred.expr, place, facts, "by a property"))
 
 
+FAULTS: Final = (
+    "crash",
+    "raise",
+    "late_arrival",
+    "late_answer",
+    "early_wake",
+    "second_worker",
+    "upgrade",
+)
+"""What the explorer may be told to leave out; it has a switch for each."""
+
+
 def checking_bounds(machine: syntax.Machine, outline: Outline) -> core.Bounds:
     bounds = core.Bounds()
     for item in machine.items:
@@ -145,7 +157,7 @@ def checking_bounds(machine: syntax.Machine, outline: Outline) -> core.Bounds:
                 case syntax.Bound(value=value):
                     bounds = replace(bounds, page=value)
                 case syntax.Faults(excepted=names):
-                    excepted = tuple(name.text for name in names)
+                    excepted = tuple(n.text for n in names if _is_fault(n, outline))
                     bounds = replace(bounds, excepted_faults=excepted)
                 case syntax.Assume():
                     pair = _assumed(bound, outline)
@@ -154,6 +166,14 @@ def checking_bounds(machine: syntax.Machine, outline: Outline) -> core.Bounds:
                 case _:
                     assert_never(bound)
     return bounds
+
+
+def _is_fault(name: syntax.Name, outline: Outline) -> bool:
+    if name.text in FAULTS:
+        return True
+    text = f"there is no fault `{name.text}`"
+    outline.problems.append(unknown("DEED201", name, text, FAULTS))
+    return False
 
 
 def _assumed(bound: syntax.Assume, outline: Outline) -> tuple[str, str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from .. import syntax
 from ..naming import unknown
@@ -17,6 +17,25 @@ from ..types import (
     Type,
 )
 from .scope import Scope, to_import
+
+_A_TEXT: Final = "It is a `text`; a declared type keeps it apart: `type {} = text`."
+_ABSENT: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        ("map", "dict", "mapping", "hashmap"),
+        "There are no maps: write a `record` for the pair, and a `list` of it.",
+    ),
+    "set": "There are no sets: write `list[text]`.",
+    **dict.fromkeys(
+        ("optional", "option", "maybe", "nullable"),
+        "What may be missing is written with `?`: `text?`.",
+    ),
+    **dict.fromkeys(
+        ("bytes", "binary", "blob"),
+        "There are no bytes: keep them elsewhere, and their name as a `text` here.",
+    ),
+    **{name.lower(): _A_TEXT.format(name) for name in ("Uuid", "Url", "Email", "Json")},
+}
+"""What there is no type for, and what is written instead."""
 
 _Lookup: TypeAlias = Callable[[str], Type | None]
 
@@ -50,7 +69,7 @@ def type_of(
     if found is None:
         text = f"there is no type `{name.text}`"
         every = [*known, *BASE_TYPES, "list"]
-        instead = to_import(name.text, elsewhere)
+        instead = to_import(name.text, elsewhere) or _ABSENT.get(name.text.lower(), "")
         problems.append(unknown("DEED201", name, text, every, instead=instead))
         return ERROR
     if arguments:

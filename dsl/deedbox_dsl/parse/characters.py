@@ -48,6 +48,7 @@ _OPERATORS: Final = {
     "===": "==",
     "!==": "!=",
     ":=": "=",
+    "~>": "to",
     "#": "//",
 }
 """What other languages write, and how it is written here."""
@@ -56,7 +57,7 @@ _ADVICE: Final = {
     "`": 'Text stands in double quotes: `"like this"`.',
     "/": "There is no division; a comment begins with `//`.",
     "/*": "A comment begins with `//` and goes on to the end of its line.",
-    "%": "`%` stands only after the number of a `jitter`, as in `jitter 20%`.",
+    "%": "There is no remainder; `%` stands only after the number of a `jitter`, as in `jitter 20%`.",
     "@": "There are no annotations; a comment begins with `//`.",
     "\\": "There are no escapes and no line continuations; a line may break anywhere.",
     "\0": "This looks like a binary file, or one in UTF-16: save it as UTF-8 text.",

@@ -51,7 +51,7 @@ _LEXEME: Final = re.compile(
       (?P<space>[ \t\n]+)
     | (?P<doc>///(?!/)[^\n]*)
     | (?P<comment>//[^\n]*)
-    | (?P<foreign>&&?|\|\||<>|=<|[=!]==|\+\+|[+*-]=|:=|/\*|'[^'\n]*')
+    | (?P<foreign>~>|&&?|\|\||<>|=<|[=!]==|\+\+|[+*-]=|:=|/\*|'[^'\n]*')
     | (?P<text>"[^"\n]*"?)
     | (?P<number>[0-9][0-9_]*(?:\.[0-9]+)?(?:%|\w*))
     | (?P<word>[^\W\d]\w*)
@@ -158,12 +158,15 @@ def _too_long(text: Text, lexeme: Lexeme) -> Problem:
 
 def _unfinished(text: Text, lexeme: Lexeme) -> Problem:
     place = text.span(lexeme.end, lexeme.end)
+    hint = 'A text stands between two `"` on one line.'
+    if '\\"' in text.line_text(place.line):
+        hint = 'There are no escapes: a text cannot hold a `"`.'
     return Problem(
         "DEED104",
         text.span(lexeme.start, lexeme.end),
         "this text does not end on its line",
         label='no closing `"` before the end of the line',
-        hints=('A text stands between two `"` on one line.',),
+        hints=(hint,),
         fixes=(Fix('Close the text with `"`', (Edit(place, '"'),)),),
     )
 
@@ -175,6 +178,9 @@ _UNITS: Final = {
     **dict.fromkeys(("hr", "hrs", "hour", "hours", "H"), "h"),
     **dict.fromkeys(("day", "days", "D"), "d"),
 }
+_WEEKS: Final = ("w", "wk", "week", "weeks", "W")
+_NO_LENGTH: Final = re.compile(r"[0-9]+ *(y|yr|years?|mo|months?)", re.IGNORECASE)
+_NOT_DECIMAL: Final = re.compile(r"0[xob][0-9a-f_]+|[0-9]+e[0-9]+", re.IGNORECASE)
 _MILLISECONDS: Final = {
     "ms": 1,
     "s": 1000,
@@ -214,8 +220,14 @@ def _number(text: Text, lexeme: Lexeme) -> Problem | None:
 def not_a_duration(text: Text, start: int, end: int) -> Problem:
     """The problem of a number with letters after it: `30sec`, `1.5s`, `1h30m`, `30 s`."""
     written = text.content[start:end]
+    if _NOT_DECIMAL.fullmatch(written):
+        return _not_decimal(text, start, end)
     meant = _meant(written)
     hints = ("The units are `ms`, `s`, `m`, `h` and `d`, each after a whole number.",)
+    if _NO_LENGTH.fullmatch(written):
+        hints = (
+            "Months and years have no fixed length: count days, or let a message or an answer bring the instant.",
+        )
     span = text.span(start, end)
     return Problem(
         "DEED105",
@@ -224,6 +236,16 @@ def not_a_duration(text: Text, start: int, end: int) -> Problem:
         label="" if meant is None else f"did you mean `{meant}`?",
         hints=hints,
         fixes=() if meant is None else (Fix(f"Write `{meant}`", (Edit(span, meant),)),),
+    )
+
+
+def _not_decimal(text: Text, start: int, end: int) -> Problem:
+    """`0xff` and `1e6`."""
+    return Problem(
+        "DEED101",
+        text.span(start, end),
+        f"`{_short(text.content[start:end])}` is not a decimal number",
+        hints=("Numbers are written in decimal, and `_` may group them: `1_000_000`.",),
     )
 
 
@@ -240,6 +262,8 @@ def _meant(written: str) -> str | None:
     if shape is None:
         return None
     whole, fraction, word = shape.groups()
+    if word in _WEEKS and fraction is None:
+        return f"{int(whole) * 7}d"
     unit = word if word in _MILLISECONDS else _UNITS.get(word, _UNITS.get(word.lower()))
     if unit is None:
         return None

@@ -94,11 +94,8 @@ _GROUPS: Final = (
         "a property such as `invariant` or `leads`",
     ),
     _group("ON AT IGNORE", "", "a clause (`on`, `at` or `ignore`)"),
-    _group(
-        "DO REPEAT TELL BEGIN",
-        "LET",
-        "a statement such as `do` or `let`",
-    ),
+    _group("DO REPEAT TELL BEGIN LET", "", "a statement such as `do` or `let`"),
+    _group("DO REPEAT TELL BEGIN", "", "a statement such as `do` or `tell`"),
     _group("GOTO STAY REJECT", "", "an exit (`goto`, `stay` or `reject`)"),
     _group(
         "NEXT AGAIN REST CONTINUE DONE ABORT RETRY",

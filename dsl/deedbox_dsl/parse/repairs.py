@@ -31,6 +31,9 @@ _EXCHANGED: Final = {
     (":", "EQUAL"): "=",
     (".", "DOTDOT"): "..",
     ("(", "LBRACE"): "{",
+    ("to", "DOTDOT"): "..",
+    ("->", "TO"): "to",
+    ("=>", "TO"): "to",
 }
 """The sign that stands there, the terminal that is wanted, and how that is written."""
 
@@ -106,7 +109,7 @@ def _changes(before: Lexeme | None, here: Lexeme, stop: Stop) -> Iterator[Repair
         if meant is not None:
             yield Repair("exchange", here.start, here.end, meant, meant)
     asks = before is not None and before.text in ("phase", "old", "new")
-    if asks and here.text == "=" and "IS" in expected:
+    if asks and here.text in ("=", "in"):
         yield Repair("exchange", here.start, here.end, "is", "is")
     if before is not None and before.text[:1].isupper() and here.text == ",":
         yield Repair("exchange", here.start, here.end, " |", "|")

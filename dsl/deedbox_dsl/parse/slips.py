@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 from typing import Final
 
 from .lexemes import Lexeme
 from .slices import OWN_HEADS
+
+_NO_LOOPS: Final = (
+    "There are no loops: a block does one thing and ends. A `scan` goes through a list,"
+    " item by item, and a deadline comes back."
+)
+_OTHERWISE: Final = (
+    "What happens otherwise is the last clause of that event, without `when`."
+)
+_USE: Final = "Names of another module: `use other.module { Name }`, before all else."
+_CONSTANT: Final = (
+    "There are no constants: a `policy` names waits, and `let` stands in a block."
+)
+_CHECK: Final = "What is explored is said in `check { … }`."
 
 _SLIPS: Final[dict[tuple[str, str], str]] = {
     ("=", "COLON"): "A field is given its value with `:`.",
@@ -32,13 +46,43 @@ _SLIPS: Final[dict[tuple[str, str], str]] = {
     ("=>", "ARROW"): "`->` says what may come of it, `=>` what to do then.",
     ("=>", "WHEN"): "What happens stands in braces: `{ goto State }`.",
     ("goto", "WHEN"): "What happens stands in braces: `{ goto State }`.",
-    ("(", "LBRACE"): "Fields stand in braces: `{ name: type }`.",
+    ("(", "LBRACE"): "Fields stand in braces: `{ name: … }`.",
     ("<", "LSQB"): "A list is written with its item in brackets: `list[text]`.",
     ("due", "BY"): "`by` comes first, then `due`.",
     (",", "VBAR"): "Alternatives are separated by `|`.",
     ("]", "NAME"): "A list is written with its item: `list[text]`.",
     ("{", "VERSION"): "Every kind states the version of its stored shape: `version 1`.",
     (":", "EQUAL"): "A type is declared with `=`.",
+    (
+        ",",
+        "AS",
+    ): "A clause is for one event: write one for each; only `ignore A, B` takes several.",
+    ("for", "GOTO"): _NO_LOOPS,
+    ("while", "GOTO"): _NO_LOOPS,
+    ("loop", "GOTO"): _NO_LOOPS,
+    ("await", "GOTO"): "`do` asks, and the state that `awaits` it takes the answer.",
+    ("[", "PLUS"): "There is no index: `head(items)`, `last(items)`, `take(items, n)`.",
+    (":", "DURATION"): "A policy has neither `:` nor `,`: `first 1s factor 2`.",
+    **dict.fromkeys(
+        product(("else", "elif", "otherwise", "default"), ("ON", "$END")), _OTHERWISE
+    ),
+    ("*", "NAME"): "Names are written out, each of them.",
+    (
+        "every",
+        "ON",
+    ): "A state that comes again and again is left by a deadline that is set anew: `at due { stay { .., due: now + 1h } }`.",
+    ("import", "TYPE"): _USE,
+    ("from", "TYPE"): _USE,
+    ("const", "TYPE"): _CONSTANT,
+    ("let", "TYPE"): _CONSTANT,
+    ("assume", "KEY"): _CHECK,
+    ("faults", "KEY"): _CHECK,
+    ("instances", "KEY"): _CHECK,
+    ("messages", "KEY"): _CHECK,
+    **dict.fromkeys(
+        ((word, "LSQB") for word in ("where", "matching", "when", ">", ">=", "<=")),
+        "A number may have a range, `type Few = int in 1..16`; other conditions are guards.",
+    ),
     ("do", "RBRACE"): "The exit comes last: write `do` above it.",
     ("let", "RBRACE"): "`let` comes first in a block, then `do`, then the exit.",
     ("let", "GOTO"): "`let` comes first in a block, then `do`, then the exit.",
@@ -84,6 +128,12 @@ _AFTER: Final[dict[tuple[str, str], str]] = {
 
 def advice_after(before: Lexeme | None, expected: frozenset[str]) -> Iterator[str]:
     """What is known about what stands behind a word."""
+    if (
+        before is not None
+        and before.text[:1].isupper()
+        and expected == frozenset(("LBRACE",))
+    ):
+        yield f"Names stand in braces: `{{ {before.text} }}`."
     yield from (
         advice
         for (word, terminal), advice in _AFTER.items()
@@ -107,6 +157,16 @@ def advice(
         for (sign, terminal), advice in _SLIPS.items()
         if sign == here.text and terminal in expected
     )
+    if expected == frozenset(("ALL",)):
+        yield "Faults are left out by name: `faults all except crash, raise`."
+    if before is not None and before.text == "[" and "RSQB" in expected:
+        yield "Only the empty list is written, `[]`; others come from outside."
+    if (
+        here.text == "|"
+        and after is not None
+        and after.text in ("none", "None", "null")
+    ):
+        yield "What may be missing is a `T?`: `by: text?`."
     if here.sort == "number" and "DOTDOT" in expected:
         yield f"A range is written with two dots: `{here.text.replace('.', '..')}`."
     if expected == frozenset(("START",)):

@@ -15,6 +15,7 @@ from typing import Final
 from ..problems import Edit, Fix, Label, Problem
 from ..source import Text
 from ..suggest import nearest
+from .foreign import foreign
 from .lexemes import Lexeme, not_a_duration
 from .phrases import expectation, keywords, phrases_of
 from .repairs import Piece, repair
@@ -55,6 +56,7 @@ def unexpected(
             or _apart(text, here, *lexemes[index + 1 : index + 2])
             or _no_name(text, before, stop)
             or _no_undo(text, lexemes[: index + 1], stop)
+            or foreign(text, lexemes, index, stop)
             or _no_fraction(text, here, stop.expected)
             or _assignment(text, lexemes[index : index + 2], stop)
             or _no_do(text, lexemes[index : index + 2], stop)

@@ -28,6 +28,8 @@ def the_problem(content: str) -> Problem:
         ("1h30m", "90m"),
         ("1d12h", "36h"),
         ("10S", "10s"),
+        ("1w", "7d"),
+        ("4weeks", "28d"),
     ],
 )
 def test_a_slip_of_a_duration_is_answered_with_the_duration(
@@ -39,10 +41,19 @@ def test_a_slip_of_a_duration_is_answered_with_the_duration(
     assert [edit.text for fix in problem.fixes for edit in fix.edits] == [meant]
 
 
-@pytest.mark.parametrize("written", ["30parsecs", "1.0001ms", "3us", "0x1F", "1e9"])
+@pytest.mark.parametrize(
+    "written", ["30parsecs", "1.0001ms", "3us", "1.5w", "2months", "1y"]
+)
 def test_what_is_near_no_duration_gets_no_suggestion(written: str) -> None:
     problem = the_problem(f"first {written}")
     assert (problem.code, problem.fixes) == ("DEED105", ())
+
+
+@pytest.mark.parametrize("written", ["0x1F", "0b101", "0o17", "1e9", "1E9"])
+def test_a_number_of_another_notation_is_not_taken_for_a_duration(written: str) -> None:
+    problem = the_problem(f"first {written}")
+    assert (problem.code, problem.fixes) == ("DEED101", ())
+    assert "decimal" in problem.message
 
 
 @pytest.mark.parametrize(
