@@ -25,6 +25,10 @@ test: setup ## Run all checks and tests, with the time of each part
 check: setup ## Run the checks that run no test: lint, format, layers, types, generated code
 	@.venv/bin/python scripts/parts.py static
 
+.PHONY: coverage
+coverage: setup ## Print the lines and branches of all packages that no test reaches; takes longer than make test
+	@.venv/bin/python scripts/parts.py coverage
+
 .PHONY: build
 build: setup ## Generate anew all committed code that comes from a spec
 	@.venv/bin/python scripts/parts.py build

@@ -91,6 +91,26 @@ TESTS: Final = (
     *(Part(path, ("pytest", *options, path)) for path, options in APART.items()),
 )
 
+CONFIG: Final = "--rcfile=scripts/coverage.toml"
+# Spin and rumur run no line of ours, and a mutant is another program.
+UNMEASURED: Final = ("tests/strangers", "tests/simulation/test_mutants.py")
+COVERAGE: Final = (
+    Part("nothing from before", ("coverage", "erase", CONFIG)),
+    Part(
+        "tests, measured",
+        (
+            *("coverage", "run", CONFIG, "-m", "pytest", "-n", "2"),
+            *(f"--ignore={path}" for path in UNMEASURED),
+            "tests",
+        ),
+    ),
+    Part("together", ("coverage", "combine", "--quiet", CONFIG)),
+    Part(
+        "lines and branches that none of them reached",
+        ("coverage", "report", CONFIG, "--show-missing", "--skip-covered"),
+    ),
+)
+
 SOAK: Final = (
     Part("simulated runs", ("python", "tests/simulation/soak.py", "100000", "2")),
 )
@@ -122,13 +142,18 @@ def main(arguments: list[str]) -> int:
             return run(STATIC + TESTS)
         case ["static"]:
             return run(STATIC)
+        case ["coverage"]:
+            return run(COVERAGE)
         case ["build"]:
             return run(tuple(Part(build[-1], build) for build in BUILDS))
         case ["soak", times] if times.isdecimal():
             kill = Part("kill tests", ("pytest", "-n", "2", "tests/chaos"))
             return run((*SOAK, *(kill,) * int(times)))
         case _:
-            print("usage: parts.py all | static | build | soak TIMES", file=sys.stderr)
+            print(
+                "usage: parts.py all | static | build | coverage | soak TIMES",
+                file=sys.stderr,
+            )
             return 2
 
 
