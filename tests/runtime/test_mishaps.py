@@ -34,6 +34,7 @@ from deedbox.operations import (
     Fence,
     Key,
     ListDue,
+    Load,
     OutboxRow,
     Owe,
     Postpone,
@@ -515,3 +516,28 @@ async def test_an_unrepeatable_command_that_raises_is_not_said_to_be_delivered_o
         assert "OSError: a" in str(owed.error)
         await elapse(place.clock, 5_000, worker)
     assert phases(box) == {"a": "Failed"}
+
+
+async def test_r12_an_older_row_that_is_kept_a_while_longer_is_written_anew(
+    place: Place,
+) -> None:
+    """R12, R18: its removal waits for what it owes, and its document is of one version."""
+    place.rules = Rules(keep=0)
+    box = place.open()
+    box.start(job.Start(job="a"))
+    box.send(job.machine, "a", job.Note(text="owed past the end"))
+    box.send(job.machine, "a", job.Stop())
+    (row,) = box.store.read(ask(Load("Job", ["a"])))
+
+    def older() -> Program[None]:
+        yield from ask(Begin())
+        yield from ask(Save("Job", [], [((*row[:5], 1, *row[6:]), row[1])]))
+        yield from ask(Commit())
+
+    place.watched[0].store.run(older())
+    async with Worker(box, {job.machine: Held()}, only=["Job.press"]) as worker:
+        await settle(worker)
+    (after,) = box.store.read(ask(Load("Job", ["a"])))
+    assert (after[1], after[5]) == (row[1] + 1, job.machine.version)
+    assert after[6] == place.clock.wall() + 3_600_000
+    assert [entry.base for entry in box.history(job.machine, "a")][-1]
