@@ -6,6 +6,7 @@ import pytest
 from deedbox_checker.reports.text import as_text
 
 from tests.versions.in_flight import broken, explored, made
+from tests.versions.test_upgrade_in_flight import LAMP_1, lamp
 
 BELL_1 = """\
 module bells
@@ -47,3 +48,49 @@ def test_a_hand_out_of_an_older_version_goes_on_alone(pred: str, holds: bool) ->
     stated = BELL_2.replace("  migrate", f"  never stated: {pred}\n  migrate")
     report = explored(made(BELL_1, stated))
     assert ("stated" not in broken(report)) == holds
+
+
+def test_what_was_met_before_an_upgrade_is_owed_no_more() -> None:
+    """F21: an older lamp has burnt; that it is taken over in the dark owes nothing."""
+    two = lamp("state Burning { .., since: now }").replace(
+        "leads goes_out: phase is Burning to phase is Dark | Broken",
+        "eventually burns: phase is Burning",
+    )
+    report = explored(made(LAMP_1, two))
+    assert report.holds, as_text(report)
+
+
+FETCH_1 = """\
+module fetches
+
+policy ladder { first 1s factor 2 max 8s attempts 6 jitter none }
+
+machine Fetch version 1 {
+  key fetch: text
+  state Asking { attempt: int } awaits ask
+  final Got
+  final Lost
+  command ask(fetch: text) -> got | missing
+  start { do ask(fetch) goto Asking { attempt: 1 } }
+  in Asking {
+    on ask.got { goto Got }
+    on ask.missing when attempt < ladder.attempts {
+      do ask(fetch)
+      goto Asking { attempt: attempt + 1 }
+    }
+    on ask.missing { goto Lost }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("compared", "holds"), [("<", True), ("<=", False)])
+def test_what_an_older_version_may_ask_excuses_no_instance_of_this_one(
+    compared: str, holds: bool
+) -> None:
+    """F21: six times then, three now; four are too many for what begins now."""
+    two = FETCH_1.replace("version 1", "version 2").replace("attempts 6", "attempts 3")
+    two = two.replace("attempt <", f"attempt {compared}")
+    two = two.replace("  in Asking", "  migrate from 1 { }\n  in Asking")
+    report = explored(made(FETCH_1, two))
+    assert ("issues_are_bounded" not in broken(report)) == holds, as_text(report)
