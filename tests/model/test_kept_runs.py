@@ -13,10 +13,10 @@ from typing import Any
 
 import black
 import pytest
-from deedbox_checker.counterexample.claims import UNASKED
 from deedbox_checker.counterexample.command import written
 from deedbox_checker.counterexample.kept_test import kept, wording
 from deedbox_checker.counterexample.steps import REFUSED, STEPS
+from deedbox_checker.counterexample.unasked_claims import UNASKED
 from deedbox_checker.counterexample.unmapped import Unmapped
 from deedbox_checker.environment.labels import Kind
 from deedbox_checker.environment.promises import Promises

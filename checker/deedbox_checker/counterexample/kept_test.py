@@ -21,7 +21,8 @@ from ..scans.listing import Listing
 from ..subjects.subjects import Subject
 from ..traces.trace import Run
 from ..verdicts.verdict import Verdict
-from .claims import Case, Claim, claim
+from .claim import Case, Claim
+from .claims import claim
 from .spoken import TYPES
 from .steps import Script, script
 from .unmapped import Unmapped
