@@ -1,4 +1,4 @@
-"""Texts that never meet are told apart as if each had a type of its own."""
+"""Texts and numbers that never meet are told apart as if each had a type of its own."""
 
 from __future__ import annotations
 
@@ -284,6 +284,17 @@ machine Many version 1 {{
 
 def test_what_is_only_carried_costs_nothing_beside_what_is_compared() -> None:
     found = verified(of(many_texts(30, "m.word == t29")))
+    assert found.holds
+    assert found.states < 10
+
+
+def test_numbers_that_are_only_carried_cost_nothing_either() -> None:
+    carried = ", ".join(f"n{n}: int" for n in range(30))
+    text = many_texts(1, "m.word == t0").replace("word: text", "word: text, size: int")
+    text = text.replace("given ", f"given {carried}, ")
+    found = verified(of(text.replace("m.word == t0", "m.size > 100 and m.size < n0")))
+    assert "`size`: a number from outside" in found.incomplete
+    found = verified(of(text.replace("m.word == t0", "m.size > 100 or n3 < 7")))
     assert found.holds
     assert found.states < 10
 

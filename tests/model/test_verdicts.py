@@ -118,16 +118,6 @@ def test_a_property_whose_premise_never_happens_does_not_pass() -> None:
     assert verdict.broken.startswith("VACUOUS")
 
 
-def test_a_fault_that_is_left_out_by_the_spec_must_exist() -> None:
-    rewrite = (
-        "check { assume refund.refunded",
-        "check { faults all except lightning assume refund.refunded",
-    )
-    each = subject("shop/orders.deed", "Order", rewrite=rewrite)
-    report = verify(each.machine, each.module)
-    assert report.incomplete.startswith("there is no fault `lightning`")
-
-
 def test_a_search_that_does_not_end_names_the_field_that_grows() -> None:
     """A counter that is compared with a field and not with a number has no end."""
     rewrite = ("renewals < 100", "renewals < renewals + 1")

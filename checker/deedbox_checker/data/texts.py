@@ -1,11 +1,11 @@
-"""Which plain texts of a machine can meet, and a type of its own for those that do.
+"""Which plain texts and numbers of a machine can meet, and a type for those that do.
 
 Data is told apart by the names of types, and most fields of most specs are called
-`text`: one comparison of two of them would tell all of them apart.  So every place that
-holds a `text` is put into one class with those whose values it takes or is compared
-with (union-find over blocks, guards, properties and migrations), and each class becomes
-a type for the explorer.  Texts inside of records and those that are made by `+` are one
-class, which keeps the name `text`.
+`text` or `int`: one comparison of two of them would tell all of them apart.  So every
+place that holds one is put into one class with those whose values it takes or is
+compared with (union-find over blocks, guards, properties and migrations), and each
+class becomes a type for the explorer.  What stands inside of records, and what is
+computed, is one class, which keeps the name that it has.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Place: TypeAlias = tuple[str, ...]
 """A field: of the instance, of a message or outcome, of a command, of what is told."""
 
 MADE: Final[Place] = ("made",)
-"""Texts that are computed, or stand inside of records."""
+"""What is computed, or stands inside of records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Scope:
 
 
 def apart(spec: core.Machine, whole: core.Machine) -> tuple[core.Machine, core.Machine]:
-    """Both with a type for each class of texts; `whole` has all that can meet."""
+    """Both with a type for each class; `whole` has all that can meet."""
     classes = Classes()
     classes.machine(whole)
     return classes.machine(spec), classes.machine(whole)
@@ -72,9 +72,9 @@ class Classes:
 
     def typed(self, place: Place | None, type_: Type) -> Type:
         match type_:
-            case Base.TEXT if place is not None and self.of(place) != MADE:
+            case Base.TEXT | Base.INT if place is not None and self.of(place) != MADE:
                 number = self.numbers.setdefault(self.of(place), len(self.numbers))
-                return Declared("text", f"texts {number}", Base.TEXT)
+                return Declared(type_.value, f"class {number}", type_)
             case Maybe(item):
                 return Maybe(self.typed(place, item))
             case ListOf(item):
@@ -85,7 +85,7 @@ class Classes:
     # ---- expressions -----------------------------------------------------------
 
     def value(self, expr: core.Expr, scope: Scope) -> tuple[core.Expr, Place | None]:
-        """The expression with its types, and the place that its text comes from."""
+        """The expression with its types, and the place that its value comes from."""
         match expr:
             case core.Read("let" | "item" as kind, name):
                 place = scope.named.get((kind, name))
@@ -136,7 +136,7 @@ class Classes:
     def values(
         self, exprs: Iterable[core.Expr], scope: Scope, into: Iterable[Place]
     ) -> tuple[core.Expr, ...]:
-        """The expressions, whose texts go to the places `into`."""
+        """The expressions, whose values go to the places `into`."""
         done: list[core.Expr] = []
         for expr, target in zip(exprs, into, strict=True):
             made, place = self.value(expr, scope)

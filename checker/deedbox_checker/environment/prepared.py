@@ -9,16 +9,12 @@ from deedbox_dsl import core
 from ..expressions.endless import Endless
 from ..instance.limits import long_page, unexplored
 from ..instance.model import Model, model
-from .labels import FAULTS
 
 
 def prepared(
     spec: core.Machine, module: ModuleType, beside: core.Machine | None = None
 ) -> Model | str:
     """The model, or why there is none."""
-    for name in spec.bounds.excepted_faults:
-        if name not in FAULTS:
-            return f"there is no fault `{name}`; there are {', '.join(FAULTS)}"
     too_long = long_page(spec)
     if too_long:
         return too_long
