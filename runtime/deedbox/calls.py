@@ -101,9 +101,9 @@ class Calls:
                 if inspect.isawaitable(answer):
                     answer = await cast("Awaitable[object]", answer)
             item = Answered(key, held.codec.outcome(held.type, answer), held)
-        except GeneratorExit:
-            raise  # its loop is gone
         except BaseException as problem:
+            if isinstance(problem, GeneratorExit) and not self._loop.is_running():
+                raise  # nobody raised it: the loop is gone
             # A handler ends no process: `sys.exit` would be called again without end.
             item = Raised(key, failure(problem), held=held)
             if isinstance(problem, KeyboardInterrupt):
@@ -159,7 +159,13 @@ class Calls:
             if call.until > now:
                 self._time_out_at(call.until)
                 return
-            log.error("%s of %s ran over its time limit", key[2], key[:2])
+            log.error(
+                "%s of %s %s ran over its time limit, delivery %d",
+                call.held.type.name,
+                call.held.codec.name,
+                key[1],
+                call.held.tries,
+            )
             self.drop(key)
             limit = f"over the time limit of {self._limit} ms"
             self._writer.submit(Raised(key, limit, held=call.held))

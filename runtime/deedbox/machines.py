@@ -7,16 +7,34 @@ an id that no store can keep, a machine that was not opened.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import ModuleType
+from typing import cast
 
 from msgspec import Struct
 
 from .batch import Reply, Tell
 from .codec import Codec
 from .documents import digest
-from .errors import (
-    UnknownMachine,
-)
+from .errors import UnknownMachine, WrongType
+from .machine import Machine
 from .step import AnyMachine
+
+
+def checked(value: object) -> AnyMachine:
+    """What is given as a machine: the generated module itself is taken for one easily."""
+    if isinstance(value, Machine):
+        machine: AnyMachine = value
+        return machine
+    if isinstance(value, ModuleType):
+        name = value.__name__.rpartition(".")[2]
+        raise WrongType(f"{name} is a module; its machine is `{name}.machine`")
+    raise WrongType(f"{value!r} is no machine")
+
+
+def _listed(machines: object) -> Iterable[object]:
+    if isinstance(machines, Iterable):
+        return cast("Iterable[object]", machines)
+    raise WrongType(f"{machines!r} is no list of machines")
 
 
 class Machines:
@@ -25,14 +43,14 @@ class Machines:
     def __init__(self, machines: Iterable[AnyMachine]) -> None:
         self.codecs: dict[str, Codec] = {}
         self._starts: dict[type[Struct], Codec] = {}
-        for machine in machines:
+        for machine in map(checked, _listed(machines)):
             if machine.name in self.codecs:
                 raise UnknownMachine(f"two machines are called {machine.name}")
             codec = self.codecs[machine.name] = Codec(machine)
             self._starts[machine.start_type] = codec
 
     def of(self, machine: AnyMachine) -> Codec:
-        codec = self.codecs.get(machine.name)
+        codec = self.codecs.get(checked(machine).name)
         if codec is None or codec.machine is not machine:
             raise UnknownMachine(f"{machine.name} was not given to `open`")
         return codec

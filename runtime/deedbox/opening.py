@@ -46,17 +46,16 @@ def open(
         raise
 
 
-def _store(url: str, clock: Clock) -> tuple[Store, bool]:
+def _store(url: object, clock: Clock) -> tuple[Store, bool]:
+    if not isinstance(url, str):
+        raise _no_url(url)
     parts = urlsplit(url)
     if parts.scheme == "memory":
         from .stores.memory import MemoryStore
 
         return MemoryStore(clock), False
     if parts.scheme != "sqlite" or parts.netloc or not parts.path.strip("/"):
-        raise StoreRefused(
-            f"{url!r} is not the URL of a store; write sqlite:///orders.db,"
-            " sqlite:////var/lib/orders.db or memory://"
-        )
+        raise _no_url(url)
     from .stores.sqlite import SqliteStore
 
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
@@ -78,6 +77,13 @@ def _store(url: str, clock: Clock) -> tuple[Store, bool]:
         synchronous=synchronous,
     )
     return store, peers
+
+
+def _no_url(url: object) -> StoreRefused:
+    return StoreRefused(
+        f"{url!r} is not the URL of a store; write sqlite:///orders.db,"
+        " sqlite:////var/lib/orders.db or memory://"
+    )
 
 
 def _flag(url: str, options: dict[str, str], name: str, default: bool) -> bool:

@@ -81,13 +81,13 @@ class Worker:
         _check("limit", limit, 0.001)
         _check("patience", patience, 0)
         self._box = box
+        for machine in handlers:
+            box.machines.of(machine)
         self._handlers = found(handlers, only)
         self._room = {
             name: window if handler.on_loop else min(window, threads)
             for name, handler in self._handlers.items()
         }
-        for machine in handlers:
-            box.machines.of(machine)
         self._room |= dict.fromkeys(told(box), window)
         self._threads = threads
         self._limit = _milliseconds(limit)

@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import deedbox
 import pytest
@@ -17,6 +18,7 @@ from deedbox import (
     MessageIdReused,
     NewerVersion,
     Rejected,
+    StoreRefused,
     UnknownInstance,
     UnknownMachine,
     Worker,
@@ -134,6 +136,30 @@ def test_a_machine_that_was_not_opened_is_named(box: Box) -> None:
 def test_two_machines_of_one_name_are_not_opened() -> None:
     with pytest.raises(UnknownMachine, match="two machines are called Job"):
         deedbox.open("memory://", [job.machine, job.machine])
+
+
+def test_a_module_in_the_place_of_its_machine_is_told_from_it(box: Box) -> None:
+    module: Any = job
+    for call in (
+        lambda: deedbox.open("memory://", [module]),
+        lambda: box.get(module, "a"),
+        lambda: box.send(module, "a", job.Stop()),
+        lambda: Worker(box, {module: Hands()}),
+    ):
+        with pytest.raises(WrongType, match=r"its machine is `job\.machine`"):
+            call()
+
+
+@pytest.mark.parametrize("given", [job.machine, ["Job"], None])
+def test_what_is_no_list_of_machines_is_refused(given: Any) -> None:
+    with pytest.raises(WrongType, match="is no"):
+        deedbox.open("memory://", given)
+
+
+@pytest.mark.parametrize("url", [7, None, Path("jobs.db"), "jobs.db"])
+def test_what_is_no_url_is_answered_with_one(url: Any) -> None:
+    with pytest.raises(StoreRefused, match=r"write sqlite:///orders\.db"):
+        deedbox.open(url, [job.machine])
 
 
 def test_each_refusal_says_the_way_out() -> None:

@@ -25,7 +25,7 @@ class Plain(Hands):
 
 
 @pytest.mark.parametrize(
-    "problem", [SystemExit(3), Odd("odd"), StopIteration(3)], ids=repr
+    "problem", [SystemExit(3), Odd("odd"), GeneratorExit(), StopIteration(3)], ids=repr
 )
 @pytest.mark.parametrize("hands", [Hands, Plain])
 async def test_r6_whatever_is_raised_the_handler_is_called_again(
