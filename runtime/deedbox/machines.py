@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import ModuleType
-from typing import cast
+from typing import TypeGuard, cast
 
 from msgspec import Struct
 
@@ -22,13 +22,16 @@ from .step import AnyMachine
 
 def checked(value: object) -> AnyMachine:
     """What is given as a machine: the generated module itself is taken for one easily."""
-    if isinstance(value, Machine):
-        machine: AnyMachine = value
-        return machine
+    if _is_machine(value):
+        return value
     if isinstance(value, ModuleType):
         name = value.__name__.rpartition(".")[2]
         raise WrongType(f"{name} is a module; its machine is `{name}.machine`")
     raise WrongType(f"{value!r} is no machine")
+
+
+def _is_machine(value: object) -> TypeGuard[AnyMachine]:
+    return isinstance(value, Machine)
 
 
 def _listed(machines: object) -> Iterable[object]:
