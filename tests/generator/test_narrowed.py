@@ -65,3 +65,46 @@ def test_a_name_may_have_another_type_in_another_clause(made: Make) -> None:
     one, _ = door.reduce(state, door.Flop(many=(1,), by="me", at=Instant(2)))
     assert (two.name, two.by, two.many) == ("me", None, (1, 2))
     assert (one.name, one.by, one.many) == ("me!", "me!", ())
+
+
+PUMP = """module made.here
+machine Pump version 1 {
+  key id: text
+  given note: text, much: int
+  state Idle
+  state Pumping awaits pump
+  message Little
+  message Much
+  command pump(id: text, strokes: int) -> pumped
+  start { goto Idle }
+  in Idle {
+    on Little { do pump(id, 1) goto Pumping }
+    on Much { do pump(id, 9) goto Pumping }
+  }
+  in Pumping {
+    on pump.pumped { goto Idle }
+    ignore Little, Much
+  }
+  on start again as m { replace { note: note + m.note } }
+}
+"""
+
+
+def test_clauses_that_go_one_way_ask_each_for_its_own(made: Make) -> None:
+    pump = made(PUMP, "pump")
+    state, _ = pump.start(pump.Start(id="a", note="x", much=3, at=Instant(1)))
+    asked = [
+        pump.reduce(state, message(at=Instant(2)))[1][0].strokes
+        for message in (pump.Little, pump.Much)
+    ]
+    assert asked == [1, 9]
+
+
+def test_a_replacement_has_what_the_spec_says_and_else_what_the_message_says(
+    made: Make,
+) -> None:
+    pump = made(PUMP, "pump")
+    state, _ = pump.start(pump.Start(id="a", note="x", much=3, at=Instant(1)))
+    again = pump.Start(id="a", note="y", much=4, at=Instant(2))
+    after, _ = pump.reduce(state, again)
+    assert (after.note, after.much, after.born) == ("xy", 4, 1)

@@ -70,10 +70,12 @@ async def together(
     place.watched[0].faults = faults
     earlier = earlier or worker.send(job.machine, "other", job.Grow(size=9))
     tasks: list[asyncio.Task[Any]] = [asyncio.ensure_future(earlier)]
-    await asyncio.sleep(0.02)
-    tasks += [asyncio.ensure_future(call) for call in calls]
-    await asyncio.sleep(0.02)
-    gate.set()
+    try:
+        await asyncio.sleep(0.02)
+        tasks += [asyncio.ensure_future(call) for call in calls]
+        await asyncio.sleep(0.02)
+    finally:
+        gate.set()
     await asyncio.gather(*tasks)
     place.watched[0].faults = None
 
