@@ -108,3 +108,21 @@ def test_a_replacement_has_what_the_spec_says_and_else_what_the_message_says(
     again = pump.Start(id="a", note="y", much=4, at=Instant(2))
     after, _ = pump.reduce(state, again)
     assert (after.note, after.much, after.born) == ("xy", 4, 1)
+
+
+def test_a_stay_that_exchanges_two_fields_is_a_change(made: Make) -> None:
+    pair = made(
+        """module made.here
+machine Pair version 1 {
+  key id: text
+  state Held { left: int, right: int }
+  message Swap
+  start { goto Held { left: 1, right: 2 } }
+  in Held { on Swap { stay { left: right, right: left } } }
+}
+""",
+        "pair",
+    )
+    state, _ = pair.start(pair.Start(id="a", at=Instant(1)))
+    after, _ = pair.reduce(state, pair.Swap(at=Instant(2)))
+    assert (after.left, after.right) == (2, 1)
