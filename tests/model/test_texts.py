@@ -104,6 +104,77 @@ def test_plain_texts_are_explored_as_those_of_declared_types() -> None:
     assert broken == ["free"]
 
 
+HELD: Final = """
+module small.held
+
+machine Held version 1 {{
+  key own: text
+  given many: list[text]
+  state On {{ kept: text, most: int }}
+  state Sure
+  final Off
+  message Say {{ word: text, some: list[text] }}
+  start {{ goto On {{ kept: "a", most: {most} }} }}
+  in On {{
+    on Say as m when {guard} {{ goto Sure }}
+    on Say {{ stay }}
+  }}
+  in Sure {{ on Say as m when m.word == "off" {{ goto Off }} on Say {{ stay }} }}
+  sometimes sure: phase is Sure
+  {says}
+}}
+"""
+
+
+def held(guard: str, most: str = "0", says: str = "") -> Report:
+    return verified(of(HELD.format(guard=guard, most=most, says=says)))
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "m.word == kept",
+        'm.word == (if len(many) > 0 then "b" else kept)',
+        "any(word in m.some, word == kept)",
+        "len(m.some) > 1 and last(m.some) == kept",
+        "count(word in m.some, word == kept) > 1",
+        "len(many) != 1 and len(m.some) == 0",
+    ],
+)
+def test_what_comes_from_outside_is_tried_with_what_is_stored(guard: str) -> None:
+    found = held(guard)
+    assert found.holds, found
+    assert found.items == (2 if "some" in guard or "many" in guard else None)
+
+
+def test_a_literal_that_was_stored_is_met_by_what_comes() -> None:
+    """A `never` that only the stored literal breaks is found broken."""
+    found = held("m.word == kept or m.word == own", says="never met: phase is Sure")
+    broken = [verdict.name for verdict in found.verdicts if not verdict.holds]
+    assert broken == ["met"]
+
+
+@pytest.mark.parametrize(
+    ("guard", "most", "named"),
+    [
+        ('m.word == "a" + kept', "0", "kept"),
+        ("m.word == text(len(many))", "0", "many"),
+        ("len(m.some) > 2", "0", "some"),
+        ("len(m.some) == len(many)", "0", "some"),
+        ("len(m.some) * 2 > 1", "0", "some"),
+        ("2 <= count(word in m.some, word == kept)", "0", "some"),
+        ("most > 1 and len(m.some) > 0", "len(many)", "many"),
+    ],
+)
+def test_what_has_more_cases_than_are_tried_is_not_explored(
+    guard: str, most: str, named: str
+) -> None:
+    found = held(guard, most)
+    assert not found.holds
+    assert found.incomplete.startswith(f"`{named}`: ")
+    assert found.states == 0
+
+
 MEETING: Final = """
 module small.meeting
 

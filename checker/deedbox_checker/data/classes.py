@@ -9,18 +9,21 @@ from ..expressions.bodies import comparisons, expressions, sets
 from ..expressions.trees import walk
 from ..expressions.types import bare, is_int, is_length
 from .domain import Domain
+from .items import refuse_long_lists
+from .literals import literals
 from .numbers import counter_caps, numbers_from_outside
 
 
 def domain(machine: core.Machine) -> Domain:
     """The classes of data of one machine."""
+    if machine.kind != "scan":  # whose list is read by pages (`scans.listing`)
+        refuse_long_lists(machine)
     compared, dense = numbers_from_outside(machine)
     for found in comparisons(machine):
         for side in (found.left, found.right):
             if not is_int(side.type):
                 compared.add(bare(side.type))
     opened: set[Type] = set()
-    texts: set[str] = set()
     ints: set[int] = set()
     longest = max(
         (max(ladder.delays, default=0) for ladder in machine.ladders), default=0
@@ -33,20 +36,12 @@ def domain(machine: core.Machine) -> Domain:
                 opened.update(a.type for a in arguments if isinstance(a.type, ListOf))
             case core.Over(source=source):
                 opened.add(source.type)
-            case core.Constant(value=str(text)):
-                texts.add(text)
             case core.Constant(value=int(number), type=Base.DURATION):
                 longest = max(longest, number)
             case core.Constant(value=int(number)) if not isinstance(expr.value, bool):
                 ints.add(number)
             case _:
                 pass
-    compared_texts = {
-        side.value
-        for found in comparisons(machine)
-        for side in (found.left, found.right)
-        if isinstance(side, core.Constant) and isinstance(side.value, str)
-    }
     stored = [*machine.key, *machine.given]
     spare = {
         type: max(
@@ -61,7 +56,7 @@ def domain(machine: core.Machine) -> Domain:
     return Domain(
         frozenset(compared),
         frozenset(opened),
-        tuple(sorted(compared_texts)),
+        tuple(sorted(set(literals(machine, compared)))),
         tuple(sorted(ints)),
         longest,
         spare,

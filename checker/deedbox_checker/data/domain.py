@@ -29,6 +29,7 @@ from deedbox_dsl.types import (
 )
 
 from ..expressions.types import bare, bounds
+from .items import MOST as MOST_ITEMS
 from .pieces import pieces
 
 EPOCH = 1_000_000_000_000_000
@@ -103,7 +104,7 @@ class Domain:
                 if type not in self.opened:
                     yield list(values[:1])
                     return
-                for length in range(3):
+                for length in range(1 + MOST_ITEMS):
                     for chosen in product(values, repeat=length):
                         yield list(chosen)
             case NoneType():

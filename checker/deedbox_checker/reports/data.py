@@ -30,6 +30,7 @@ def as_json(report: Report, path: str = "") -> dict[str, Json]:
         "costs": dict[str, Json](report.costs),
         "assumed": list(report.assumed),
         "page": report.page,
+        "items": report.items,
         "several": several_json(report.several),
         "older": older_json(report),
         "unreached": list(report.unreached),

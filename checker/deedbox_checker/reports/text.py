@@ -89,6 +89,8 @@ def details(report: Report, path: str, text: Text | None) -> Iterator[str]:
     if report.page is not None:
         records = 2 * report.page + 1
         yield f"  pages of {report.page} records, lists of up to {records}, edited at any time"
+    if report.items is not None:
+        yield f"  lists from outside of up to {report.items} items"
     if report.several is not None:
         product = report.several
         yield (

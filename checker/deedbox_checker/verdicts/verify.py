@@ -17,7 +17,9 @@ from deedbox import Refused
 from deedbox.codec import Codec
 from deedbox.step import Step, step
 from deedbox_dsl import core
+from deedbox_dsl.types import ListOf
 
+from ..data.items import MOST
 from ..engine.several import Several, several
 from ..engine.tables import Unbounded
 from ..environment.far_side import Undo
@@ -25,6 +27,7 @@ from ..environment.labels import FAULTS, Kind
 from ..environment.promises import PROTOCOL, Promises
 from ..environment.reaction import reactions
 from ..expressions.evaluate import phase
+from ..instance.model import Model
 from ..instance.world import World
 from ..search.searching import LIMIT, Searched, search
 from ..subjects.kept import Kept
@@ -42,6 +45,7 @@ class Report:
     `incomplete` says why the search did not end, empty when it did; then nothing holds.
     `costs`: for each fault how many states there are only because of it, where asked for.
     `page`: of how many records a page was, which may be fewer than what the spec says.
+    `items`: the most that a list from outside has, where something is asked of one.
     `several`: the product of several instances, where asked for.
     `states` are those of this version; `older` says by version how many others there are,
     `lost` why a version is known by its shape alone.
@@ -59,6 +63,7 @@ class Report:
     incomplete: str = ""
     costs: tuple[tuple[str, int], ...] = ()
     page: int | None = None
+    items: int | None = None
     several: Several | None = None
     older: tuple[tuple[int, int], ...] = ()
     lost: tuple[tuple[int, str], ...] = ()
@@ -147,9 +152,16 @@ def verify(
         seconds=perf_counter() - began,
         several=product,
         page=None if made.model.listing is None else made.model.listing.scanning.page,
+        items=items_tried(made.model),
         older=others,
         lost=made.lost,
     )
+
+
+def items_tried(model: Model) -> int | None:
+    """The most items of a list that comes as a whole, if something is asked of one."""
+    asked = any(isinstance(type, ListOf) for type in model.domain.opened)
+    return MOST if asked and model.listing is None else None
 
 
 def switched_on(spec: core.Machine, older: Sequence[Kept]) -> tuple[str, ...]:
