@@ -134,6 +134,7 @@ def held(guard: str, most: str = "0", says: str = "") -> Report:
     "guard",
     [
         "m.word == kept",
+        "m.word == own",
         'm.word == (if len(many) > 0 then "b" else kept)',
         "any(word in m.some, word == kept)",
         "len(m.some) > 1 and last(m.some) == kept",
@@ -145,6 +146,59 @@ def test_what_comes_from_outside_is_tried_with_what_is_stored(guard: str) -> Non
     found = held(guard)
     assert found.holds, found
     assert found.items == (2 if "some" in guard or "many" in guard else None)
+
+
+THREE: Final = """
+module small.three
+
+machine Three version 1 {
+  key own: text
+  state On { kept: text? }
+  final Off
+  message Say { one: text, other: text }
+  start { goto On { kept: none } }
+  in On {
+    on Say as m when kept != none and m.one != m.other and m.one != kept and m.other != kept {
+      goto Off
+    }
+    on Say as m { stay { kept: m.one } }
+  }
+}
+"""
+
+
+WEBHOOK: Final = """
+module small.webhook
+
+machine Webhook version 1 {
+  key own: text
+  message Paid { about: text }
+  command charge(own: text)
+    -> taken
+  state Charging { about: text, silent_at: instant } awaits charge
+  state Charged { about: text }
+  final Known
+  start { do charge(own) goto Charging { about: "", silent_at: now + 1m } }
+  in Charging {
+    on charge.taken { goto Charged { about: deed } }
+    at silent_at { repeat charge(own) stay { .., silent_at: now + 1m } }
+    ignore Paid
+  }
+  in Charged {
+    on Paid as m when m.about == about { goto Known }
+    on Paid { stay }
+  }
+}
+"""
+
+
+def test_a_key_that_is_held_against_a_text_from_outside_is_not_explored() -> None:
+    found = verified(of(WEBHOOK))
+    assert found.incomplete.startswith("`deed`: an idempotency key is compared")
+
+
+def test_all_that_one_step_holds_may_be_different() -> None:
+    assert verified(of(THREE)).unreached == ()
 
 
 def test_a_literal_that_was_stored_is_met_by_what_comes() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from deedbox_dsl import core
-from deedbox_dsl.types import Base, ListOf, Type
+from deedbox_dsl.types import Base, ChoiceType, ListOf, RecordType, Type
 
 from ..expressions.bodies import comparisons, expressions, sets
 from ..expressions.trees import walk
 from ..expressions.types import bare, is_int, is_length
 from .domain import Domain
-from .items import refuse_long_lists
+from .items import MOST, refuse_long_lists
 from .literals import literals
 from .numbers import counter_caps, numbers_from_outside
 
@@ -42,17 +44,7 @@ def domain(machine: core.Machine) -> Domain:
                 ints.add(number)
             case _:
                 pass
-    stored = [*machine.key, *machine.given]
-    spare = {
-        type: max(
-            (
-                sum(bare(field.type) == type for field in [*stored, *state.fields])
-                for state in machine.states
-            ),
-            default=0,
-        )
-        for type in compared
-    }
+    spare = {type: different(machine, type) - 1 for type in compared}
     return Domain(
         frozenset(compared),
         frozenset(opened),
@@ -65,6 +57,41 @@ def domain(machine: core.Machine) -> Domain:
         cuts(machine),
         frozenset(signed(machine)),
     )
+
+
+def different(machine: core.Machine, type: Type) -> int:
+    """How many values of a type may all be different in one step.
+
+    Those that an instance has stored, and those that one message brings.
+    """
+    begun = [*machine.key, *machine.given]
+    brought = [begun]
+    brought += [[*message.fields] for message in machine.messages]
+    brought += [[*o.fields] for command in machine.commands for o in command.outcomes]
+    stored = [[*begun, *state.fields] for state in machine.states]
+    return held(stored, type) + max(held(brought, type), 1)
+
+
+def held(groups: Iterable[Iterable[core.Field]], type: Type) -> int:
+    """The most values of a type that one of the groups of fields has."""
+    return max(
+        (sum(many(f.type, type) for f in fields) for fields in groups), default=0
+    )
+
+
+def many(kind: Type, type: Type) -> int:
+    """How many values of a type one value of another kind has."""
+    match bare(kind):
+        case ListOf(item):
+            return MOST * many(item, type)
+        case RecordType(fields=fields):
+            return sum(many(inner, type) for _, inner in fields)
+        case ChoiceType(variants=variants):
+            return max(
+                sum(many(inner, type) for _, inner in fields) for _, fields in variants
+            )
+        case known:
+            return int(known == type)
 
 
 def cuts(machine: core.Machine) -> dict[Type, tuple[int, ...]]:

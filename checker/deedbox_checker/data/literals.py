@@ -25,6 +25,13 @@ def literals(machine: core.Machine, compared: Collection[Type]) -> Iterator[str]
             match part:
                 case core.Constant(value=str(text)):
                     yield text
+                case core.Deed():
+                    raise Endless(
+                        "deed",
+                        "an idempotency key is compared, and keys are told apart by what"
+                        " they are for: give the command a text of your own, and"
+                        " compare that",
+                    )
                 case core.Binary(operator="+") | core.Call(function="text") if (
                     base_of(part.type) is Base.TEXT
                 ):
