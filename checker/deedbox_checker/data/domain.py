@@ -3,8 +3,8 @@
 Decided by the names of types.  A type is compared when a value of it occurs under a
 comparison (other than with `none`), or is opened: a member of a record, a variant of
 a choice, a function over a list.  Everything else is only carried, and has one value.
-An int field that is compared with constants only is a counter, capped one above the
-largest of them; one that nothing looks at has one value.
+An int field that is compared with constants only, and from which nothing is taken away,
+is a counter, capped one above the largest of them; one that nothing looks at has one value.
 """
 
 from __future__ import annotations

@@ -108,8 +108,13 @@ def outside_fields(machine: core.Machine) -> set[str]:
 
 
 def counter_caps(machine: core.Machine) -> dict[str, int | None]:
-    """The largest value of each int field that something looks at; None: not a counter."""
+    """The largest value of each int field that something looks at; None: not a counter.
+
+    One that stops above a constant stands for all that are larger: more may be added to
+    it, and nothing taken away.
+    """
     needs: dict[str, int | None] = {}
+    below = goes_below(machine)
 
     def need(expr: core.Expr, most: int | None) -> bool:
         grown = False
@@ -131,8 +136,11 @@ def counter_caps(machine: core.Machine) -> dict[str, int | None]:
 
     for compared in comparisons(machine):
         if is_int(compared.left.type):
-            need(compared.left, constant(compared.right))
-            need(compared.right, constant(compared.left))
+            for side, other in (
+                (compared.left, compared.right),
+                (compared.right, compared.left),
+            ):
+                need(side, None if shrinks(side, below) else constant(other))
     for expr in expressions(machine):
         if isinstance(expr, core.Call) and expr.function != "len":
             for argument in expr.arguments:
@@ -146,12 +154,49 @@ def counter_caps(machine: core.Machine) -> dict[str, int | None]:
         (each.field, each.value) for each in sets(machine) if is_int(each.value.type)
     ]
     while any(
-        need(value, needs[name])
+        need(value, None if shrinks(value, below) else needs[name])
         for name, value in copied
-        if name in needs and not reads_only(value, name)
+        if name in needs and (shrinks(value, below) or not reads_only(value, name))
     ):
         pass
     return needs
+
+
+def goes_below(machine: core.Machine) -> bool:
+    """Whether a number of the machine may be less than zero."""
+    held = [
+        *machine.key,
+        *machine.given,
+        *(f for s in machine.states for f in s.fields),
+    ]
+    return any(
+        is_int(f.type) and (bounds(bare(f.type))[0] or 0) < 0 for f in held
+    ) or any(takes_away(part) for part in expressions(machine))
+
+
+def takes_away(expr: core.Expr) -> bool:
+    match expr:
+        case core.Negative() | core.Binary(operator="-"):
+            return is_int(expr.type)
+        case core.Constant(value=int(number)):
+            return number < 0
+        case _:
+            return False
+
+
+def shrinks(expr: core.Expr, below: bool) -> bool:
+    """Whether it may be less than a number of which it is made."""
+    return any(
+        takes_away(part)
+        or (
+            below
+            and isinstance(part, core.Binary)
+            and part.operator in ("+", "*")
+            and is_int(part.type)
+            and not any(isinstance(s, core.Constant) for s in (part.left, part.right))
+        )
+        for part in walk(expr)
+    )
 
 
 def reads_only(expr: core.Expr, name: str) -> bool:
