@@ -60,3 +60,27 @@ class Held(Hands):
             self.cancelled += 1
             raise
         return job.RunRan(result=2)
+
+
+class Turns(Hands):
+    """Each call of `run` ends as the test says, when it says so."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: list[asyncio.Future[job.RunOutcome]] = []
+
+    async def run(self, cmd: job.Run) -> job.RunOutcome:
+        self.ran.append(cmd)
+        end: asyncio.Future[job.RunOutcome]
+        end = asyncio.get_running_loop().create_future()
+        self.ends.append(end)
+        return await end
+
+    def answer_all(self) -> None:
+        for end in self.ends:
+            if not end.done():
+                end.set_result(job.RunRan(result=1))
+
+    @property
+    def jobs(self) -> list[str]:
+        return [cmd.job for cmd in self.ran]

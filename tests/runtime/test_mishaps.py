@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import dataclasses
 import os
 import sqlite3
@@ -51,7 +50,7 @@ from deedbox.stores.memory import MemoryStore
 from deedbox.stores.sqlite import SqliteStore
 from deedbox.stores.sqlite_file import Locks
 from deedbox.testing import FakeClock, Fault, Watched, elapse, settle
-from hands import Hands, Held
+from hands import Hands, Held, Turns
 from jobs import job
 from msgspec.structs import replace
 from place import Place
@@ -410,21 +409,6 @@ def fenced(epoch: int) -> Program[int | None]:
     now = yield from ask(Fence(epoch, 0, 10_000))
     yield from ask(Commit())
     return now
-
-
-class Turns(Hands):
-    """Each call of `run` ends as the test says, when it says so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ends: list[asyncio.Future[job.RunOutcome]] = []
-
-    async def run(self, cmd: job.Run) -> job.RunOutcome:
-        self.ran.append(cmd)
-        end: asyncio.Future[job.RunOutcome]
-        end = asyncio.get_running_loop().create_future()
-        self.ends.append(end)
-        return await end
 
 
 @pytest.mark.parametrize("raises", [False, True], ids=["answers", "raises"])

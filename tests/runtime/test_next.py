@@ -25,33 +25,9 @@ from deedbox.operations import (
 from deedbox.stores.sqlite import SqliteStore
 from deedbox.testing import Fault, crash, elapse, settle
 from deedbox.testing.driven import EPOCH
-from hands import Hands, Held
+from hands import Hands, Held, Turns
 from jobs import job
 from place import Place
-
-
-class Turns(Hands):
-    """Each call of `run` ends as the test says, when it says so."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.ends: list[asyncio.Future[job.RunOutcome]] = []
-
-    async def run(self, cmd: job.Run) -> job.RunOutcome:
-        self.ran.append(cmd)
-        end: asyncio.Future[job.RunOutcome]
-        end = asyncio.get_running_loop().create_future()
-        self.ends.append(end)
-        return await end
-
-    def answer_all(self) -> None:
-        for end in self.ends:
-            if not end.done():
-                end.set_result(job.RunRan(result=1))
-
-    @property
-    def jobs(self) -> list[str]:
-        return [cmd.job for cmd in self.ran]
 
 
 async def together(

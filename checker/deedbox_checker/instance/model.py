@@ -23,7 +23,7 @@ from msgspec import Struct
 from ..data.classes import domain
 from ..data.domain import EPOCH, Domain
 from ..data.keys import key_parameters
-from ..data.texts import apart
+from ..data.meeting import apart
 from ..expressions.trees import walk
 from ..expressions.types import is_instant
 from ..scans.listing import Listing, listing, told_apart

@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Final
 
 import pytest
-from deedbox_checker.data.texts import apart
+from deedbox_checker.data.meeting import apart
 from deedbox_checker.environment.prepared import prepared
 from deedbox_checker.subjects.subjects import Subject, subjects
 from deedbox_checker.verdicts.verify import Report, verify
